@@ -10,7 +10,7 @@ pub(crate) fn used() -> Option<Duration> {
     threads.map(|thread| scheduled(&thread.ok()?.path())).sum::<Option<u64>>().map(Duration::from_nanos)
 }
 
-/// Returns the processor time of the children of a process, including those that have ended.
+/// Returns the processor time of the children of a process, including children that have ended.
 #[cfg(feature = "postgres")]
 pub(crate) fn used_by_children(parent: u32) -> Option<Duration> {
     let stat = |process: &Path| fs::read_to_string(process.join("stat")).ok();
@@ -25,14 +25,15 @@ fn scheduled(process: &Path) -> Option<u64> {
     nanoseconds(&fs::read_to_string(process.join("schedstat")).ok()?)
 }
 
-/// Returns the first field of a thread's `schedstat`, which is its time on a processor.
+/// Returns a thread's time on a processor in nanoseconds, which is the first field of its `schedstat`.
 fn nanoseconds(schedstat: &str) -> Option<u64> {
     schedstat.split(' ').next()?.parse().ok()
 }
 
-/// Returns the fields of `stat` after the name, which may contain anything.
+/// Returns the fields of a `stat` file after the name of the process.
 #[cfg(feature = "postgres")]
 fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
+    // The name may contain spaces and brackets.
     Some(stat.rsplit_once(')')?.1.split_whitespace())
 }
 
@@ -41,7 +42,8 @@ fn parent_of(stat: &str) -> Option<u32> {
     fields(stat)?.nth(1)?.parse().ok()
 }
 
-/// Returns the user and system time of the reaped children, which `stat` has in hundredths of a second.
+/// Returns the user and system time of the ended children from a `stat` file, which contains it in hundredths of a
+/// second.
 #[cfg(feature = "postgres")]
 fn ended_children(stat: &str) -> Option<Duration> {
     let hundredths = fields(stat)?.skip(13).take(2).map(|field| field.parse::<u64>().ok());
@@ -53,14 +55,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_field_is_time_on_a_processor() {
+    fn processor_time_is_the_first_field_of_schedstat() {
         assert_eq!(nanoseconds("1234 56 7\n"), Some(1234));
         assert_eq!(nanoseconds(""), None);
     }
 
     #[cfg(feature = "postgres")]
     #[test]
-    fn a_name_with_brackets_and_spaces_is_no_field() {
+    fn name_with_brackets_and_spaces_does_not_shift_the_fields() {
         let stat = "7 (a) b) S 5 7 7 0 -1 4 1 2 3 4 10 20 30 40 20 0 1";
         assert_eq!(parent_of(stat), Some(5));
         assert_eq!(ended_children(stat), Some(Duration::from_millis(700)));
@@ -68,7 +70,7 @@ mod tests {
 
     #[cfg(feature = "postgres")]
     #[test]
-    fn this_process_is_a_child_that_has_used_some() {
+    fn processor_time_of_children_includes_this_process() {
         let parent = std::os::unix::process::parent_id();
         assert!(used_by_children(parent).unwrap() > Duration::ZERO);
     }

@@ -1,4 +1,4 @@
-//! The driver, which runs both sides in turn, in one process.
+//! The driver, which runs both sides of a row alternately, in one process.
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +12,13 @@ use crate::options::Options;
 use crate::row::{Load, Row, Side};
 use crate::statistics::{Measured, Round, Slice};
 
-/// The number of worker threads, the same on every machine, so that tables of different machines are comparable.
+/// The number of worker threads of the runtime. It is fixed, so that tables of different machines are comparable.
 const WORKERS: usize = 2;
-/// The smallest number of calls per task. With fewer, most of a slice is its beginning and its end.
+/// The smallest number of calls per task. With fewer calls, the start and the end take most of a slice.
 const FEWEST_CALLS: usize = 10;
-/// The factor for the number of rounds if processor time has a target: its difference is small compared with the time
-/// that both sides spend on talking to a server.
+/// The factor for the number of rounds of a row on a server with a target for processor time.
 const MORE_ROUNDS: usize = 3;
-/// The largest number of calls, so that they fit into memory whatever the length of a slice.
+/// The largest number of calls per slice, so that their arguments fit into memory.
 const MOST_CALLS: usize = 4_000_000;
 
 pub(crate) struct Driver {
@@ -35,25 +34,27 @@ impl Driver {
         Ok(Self { runtime, slice: options.slice, rounds: options.rounds })
     }
 
-    /// Measures a row. The first round is a warm-up and is not counted.
+    /// Measures a row. Runs one round before as a warm-up.
     pub(crate) fn measure(&self, row: &Row) -> Result<Measured> {
         let load = self.load(row)?;
+        // The difference between the sides is small compared with the time of both for requests to the server.
         let rounds =
             if row.target.extra_cpu.is_some() && row.meter.is_some() { MORE_ROUNDS * self.rounds } else { self.rounds };
         let rounds: Vec<_> = (0..=rounds).map(|number| self.round(row, load, number)).collect::<Result<_>>()?;
         Ok(Measured::of(&rounds[1..]))
     }
 
-    /// Returns the load: the number of calls that the floor makes in a slice. Both sides make that many, so that their
-    /// tables grow alike.
+    /// Returns the load of a slice, which both sides get: the number of calls that the floor makes in the time of a
+    /// slice.
     fn load(&self, row: &Row) -> Result<Load> {
         let guess = Load { slice: 0, calls: row.guess, tasks: row.concurrency };
         let rate = self.run(row, &row.floor, guess)?.rate();
         let calls = (rate * self.slice.as_secs_f64()) as usize;
+        // With the same number of calls, the tables of both sides grow alike.
         Ok(Load { calls: calls.clamp(FEWEST_CALLS * row.concurrency, MOST_CALLS), ..guess })
     }
 
-    /// Runs a round. The side that goes first alternates.
+    /// Runs a slice of each side. The side that runs first alternates from round to round.
     fn round(&self, row: &Row, load: Load, number: usize) -> Result<Round> {
         let load = Load { slice: number as u32 + 1, ..load };
         if number.is_multiple_of(2) {
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sides_take_turns_with_one_load_and_fresh_ids() {
+    fn sides_alternate_with_the_same_load_and_new_ids() {
         let log = Log::default();
         let options = Options { rounds: 3, slice: Duration::from_millis(10), ..Options::default() };
         let measured = Driver::new(&options).unwrap().measure(&row(&log)).unwrap();
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_fails_is_not_measured() {
+    fn failed_side_is_not_measured() {
         let log = Log::default();
         let failing = Side::new(|_| async {
             let work: Work = Box::pin(async { Err(Failure::NotNew { answer: "Empty".to_owned() }) });

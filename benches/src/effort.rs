@@ -9,11 +9,11 @@ use crate::error::Result;
 /// The resources that a server has used since it was started.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Effort {
-    /// The processor time of all its processes, or `None` if the system does not report it.
+    /// The processor time of all processes of the server, or `None` if the system does not report it.
     pub(crate) cpu: Option<Duration>,
-    /// The bytes of its write-ahead log, if it has one.
+    /// The bytes in the write-ahead log of the server, if it has a log.
     pub(crate) log: Option<u64>,
-    /// The number of requests to it, if they are counted.
+    /// The number of requests to the server, if they are counted.
     pub(crate) requests: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_effort_is_a_difference() {
+    fn since_returns_the_difference_of_two_readings() {
         let before = Effort { cpu: Some(Duration::from_secs(1)), log: Some(100), requests: None };
         let after = Effort { cpu: Some(Duration::from_secs(3)), log: Some(150), requests: Some(7) };
         assert_eq!(after.since(before), Effort { cpu: Some(Duration::from_secs(2)), log: Some(50), requests: None });

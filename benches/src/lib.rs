@@ -42,7 +42,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
     };
     let mut lines = vec![];
     let measured = measure(&options, &mut lines);
-    // The rows measured before a failure are still reported.
+    // After a failure, the rows that were measured before are still reported.
     let code = report(&options, &lines);
     match measured {
         Ok(()) => code,
@@ -56,7 +56,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
 fn measure(options: &Options, lines: &mut Vec<Line>) -> Result<(), Failure> {
     let rows = rows::all(options.slow).into_iter().filter(|row| options.asks_for(&row.name()));
     let driver = Driver::new(options)?;
-    // Each row is dropped, with its worlds, before the next one begins.
+    // A row and its worlds are dropped before the next row begins.
     for row in rows {
         lines.push(line(&driver, &row)?);
     }

@@ -14,14 +14,14 @@ cargo bench -p storagebox-benches --bench table -- [OPTIONS]
   --gate            exit with 1 if a row falls short
   --help            this text";
 
-/// The smallest number of rounds for which a median of ratios means something.
+/// The smallest number of rounds that gives a meaningful median of ratios.
 const FEWEST_ROUNDS: usize = 3;
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct Options {
     pub(crate) slice: Duration,
     pub(crate) rounds: usize,
-    /// Only rows whose name contains one of these texts; all rows if there are none.
+    /// The texts of which a row's name must contain one. Without any text, all rows run.
     pub(crate) only: Vec<String>,
     pub(crate) slow: bool,
     pub(crate) json: bool,
@@ -42,7 +42,7 @@ pub(crate) enum Usage {
     NoValue(&'static str),
     #[error("--slice must be a number of seconds from 0.01 to 60, not `{0}`")]
     Slice(String),
-    #[error("--rounds must be a number from {FEWEST_ROUNDS} on, not `{0}`")]
+    #[error("--rounds must be a number of at least {FEWEST_ROUNDS}, not `{0}`")]
     Rounds(String),
 }
 
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn cargo_s_own_argument_changes_nothing() {
+    fn argument_of_cargo_is_ignored() {
         assert_eq!(parse(&["--bench"]), Ok(Wish::Measure(Options::default())));
     }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_arguments_are_refused() {
         assert_eq!(parse(&["--fast"]), Err(Usage::Unknown("--fast".to_owned())));
         assert_eq!(parse(&["--only"]), Err(Usage::NoValue("--only")));
         assert_eq!(parse(&["--slice", "NaN"]), Err(Usage::Slice("NaN".to_owned())));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_is_part_of_a_row_s_name() {
+    fn filter_selects_rows_whose_name_contains_it() {
         let only = |texts: &[&str]| {
             let only = texts.iter().map(|text| (*text).to_owned()).collect();
             Options { only, ..Options::default() }

@@ -23,7 +23,7 @@ const HEADER: [&str; 14] = [
     "target",
     "",
 ];
-/// The columns with numbers, which are right-aligned.
+/// The indexes of the columns with numbers, which are right-aligned.
 const NUMBERS: std::ops::RangeInclusive<usize> = 3..=11;
 
 /// One line of the table.
@@ -50,7 +50,7 @@ impl Line {
         }
     }
 
-    /// Returns whether the row meets its target. A row that was not measured does not.
+    /// Returns whether the row meets its target. Returns false for a row that was not measured.
     pub(crate) fn holds(&self) -> bool {
         let Ok(Measured { ours, ratio, extra_cpu, log, requests, .. }) = self.measured else { return false };
         let fewer = requests.map(|requests| requests.floor / requests.ours);
@@ -98,7 +98,7 @@ impl Line {
     }
 }
 
-/// Returns the measured values, in the order of the columns.
+/// Returns the cells with the measured values, in the order of the columns.
 fn figures(measured: &Measured) -> [String; 8] {
     [
         format!("{:.0}", measured.ours),
@@ -136,7 +136,7 @@ fn json_of(measured: &Measured) -> Value {
     })
 }
 
-/// Returns the processor time of the floor, and the additional time of our side.
+/// Returns the cell with the processor time of the floor and the additional time of our side.
 fn processor_time(measured: &Measured) -> String {
     match measured.floor_cpu.zip(measured.extra_cpu) {
         Some((floor, extra)) => format!("{floor:.2} {extra:+.2}"),
@@ -144,7 +144,7 @@ fn processor_time(measured: &Measured) -> String {
     }
 }
 
-/// Returns our server costs and those of the floor; an empty text if there is no server.
+/// Returns the cell with the costs of the server for our side and for the floor. The cell is empty without a server.
 fn server_costs(costs: Option<Costs>, decimals: usize) -> String {
     costs.map(|Costs { ours, floor }| format!("{ours:.decimals$} : {floor:.decimals$}")).unwrap_or_default()
 }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_target_must_hold() {
+    fn row_holds_only_if_every_part_of_its_target_is_met() {
         assert!(line().holds());
         assert!(!holds_after(|measured| measured.ratio = 0.89));
         assert!(!holds_after(|measured| measured.ratio = f64::NAN));
@@ -220,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_falls_short_and_says_why() {
+    fn unmeasured_row_misses_its_target_and_shows_the_reason() {
         let line = Line { measured: Err("no python3".to_owned()), ..line() };
         assert!(!line.holds());
         assert!(table(&[line]).to_string().contains("falls short: no python3"));
     }
 
     #[test]
-    fn the_table_and_the_json_say_the_same() {
+    fn table_and_json_show_the_same_values() {
         let text = table(&[line()]).to_string();
         assert!(text.contains("0.91") && text.contains("0.80-1.00") && text.contains("0.50 +0.05"));
         assert!(text.contains("182 : 91") && text.contains("350 : 150") && text.contains("1.04 : 4.90"));

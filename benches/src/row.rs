@@ -1,4 +1,4 @@
-//! A row of the table: a comparison.
+//! A row of the table, which compares two sides.
 
 use std::any::Any;
 use std::fmt;
@@ -8,29 +8,29 @@ use futures_util::future::BoxFuture;
 use crate::effort::Meter;
 use crate::error::Result;
 
-/// One comparison, as a value.
+/// A comparison of two sides: how to run the sides, and the target.
 pub(crate) struct Row {
-    /// The number in the list of targets.
+    /// The number of the target in the list of targets.
     pub(crate) id: &'static str,
     pub(crate) op: &'static str,
     pub(crate) backend: &'static str,
     /// The number of tasks that call at once.
     pub(crate) concurrency: usize,
-    /// A number of calls that is large enough to estimate how many fill a slice.
+    /// The number of calls of the slice from which the driver estimates the rate of the floor.
     pub(crate) guess: usize,
-    /// The server, if both sides have one.
+    /// The server of both sides, if they have one.
     pub(crate) meter: Option<Box<dyn Meter>>,
     pub(crate) target: Target,
     pub(crate) ours: Side,
     pub(crate) floor: Side,
 }
 
-/// A row's number in the list of targets, and its operation.
+/// The number of a target in the list of targets, and the measured operation.
 #[cfg(any(feature = "postgres", feature = "redis"))]
 pub(crate) type Name = (&'static str, &'static str);
 
 impl Row {
-    /// Creates a row whose sides, ours and the floor, call the same server.
+    /// Creates a row whose two sides call the same server.
     #[cfg(any(feature = "postgres", feature = "redis"))]
     pub(crate) fn on_server<S: Meter + Clone + 'static>(
         (backend, server): (&'static str, &S),
@@ -51,15 +51,15 @@ impl Row {
 /// A target, which is met if every part of it is met.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// The smallest ratio of our rate to the floor's; 0 if only the floor's requests count.
+    /// The smallest ratio of our rate to the rate of the floor. Rows that only compare requests have 0.
     pub(crate) ratio: f64,
-    /// The smallest number of our calls per second.
+    /// The smallest number of calls per second of our side.
     pub(crate) rate: Option<f64>,
-    /// The largest additional processor time of one of our calls, in microseconds.
+    /// The largest additional processor time per call of our side, in microseconds.
     pub(crate) extra_cpu: Option<f64>,
-    /// The largest number of bytes that one of our calls may add to the server's write-ahead log.
+    /// The largest number of bytes per call of our side in the write-ahead log of the server.
     pub(crate) log: Option<f64>,
-    /// The smallest ratio of the floor's requests to ours.
+    /// The smallest ratio of the floor's requests to the requests of our side.
     pub(crate) fewer_requests: Option<f64>,
 }
 
@@ -82,7 +82,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// One of the two ways to do the same work. It prepares a new world for a load, outside the measured time.
+/// One of the two programs that a row compares. It prepares each slice outside the measured time.
 pub(crate) struct Side(Box<dyn Fn(Load) -> BoxFuture<'static, Result<Prepared>>>);
 
 impl Side {
@@ -98,17 +98,17 @@ impl Side {
     }
 }
 
-/// One task's share of the calls.
+/// The calls of one task of a slice.
 pub(crate) type Work = BoxFuture<'static, Result<()>>;
 
-/// A world in which the work can start at once.
+/// A prepared slice, whose tasks can start at once.
 pub(crate) struct Prepared {
     pub(crate) tasks: Vec<Work>,
-    /// The data that the tasks work on, kept here so that it is not dropped within the measured time.
+    /// The data that the tasks work on. The driver drops it after the measured time.
     pub(crate) world: Box<dyn Any + Send>,
 }
 
-/// The work of one slice. Both sides get the same texts, and no other slice gets them again.
+/// The number of a slice, its calls and its tasks. The ids of a slice contain its number, so no other slice has them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) slice: u32,
@@ -117,17 +117,17 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Returns ids of 36 bytes, as long as a UUID, one per call.
+    /// Returns one id per call. Ids have 36 bytes, as UUIDs have.
     pub(crate) fn ids(self) -> impl Iterator<Item = String> {
         (0..self.calls).map(move |call| format!("customer-{:08}-{call:018}", self.slice))
     }
 
-    /// Returns items of 17 bytes, one per call.
+    /// Returns one item of 17 bytes per call.
     pub(crate) fn items(self) -> impl Iterator<Item = String> {
         (0..self.calls).map(|call| format!("CODE-{call:012}"))
     }
 
-    /// Returns the number of calls per task; the last task may make fewer.
+    /// Returns the number of calls per task. The last task may get fewer calls.
     pub(crate) fn share(self) -> usize {
         self.calls.div_ceil(self.tasks)
     }
@@ -140,7 +140,7 @@ mod tests {
     const LOAD: Load = Load { slice: 3, calls: 10, tasks: 4 };
 
     #[test]
-    fn texts_are_as_long_as_said_and_of_their_slice() {
+    fn ids_and_items_have_fixed_lengths_and_ids_differ_per_slice() {
         assert!(LOAD.ids().all(|id| id.len() == 36));
         assert!(LOAD.items().all(|item| item.len() == 17));
         assert_eq!(LOAD.ids().count(), 10);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_says_all_that_must_hold() {
+    fn target_is_printed_with_all_its_parts() {
         let target =
             Target { ratio: 0.9, rate: Some(1e6), extra_cpu: Some(3.0), log: Some(2000.0), fewer_requests: Some(2.9) };
         assert_eq!(target.to_string(), ">= 0.90, >= 1e6/s, <= 3 us CPU, <= 2000 B WAL, 2.9x fewer requests");

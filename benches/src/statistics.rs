@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::effort::Effort;
 
-/// One slice of one side.
+/// The measured values of one slice of one side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slice {
     pub(crate) calls: usize,
@@ -39,7 +39,7 @@ impl Slice {
     }
 }
 
-/// One slice of each side, one right after the other.
+/// The slices of both sides in one round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     pub(crate) ours: Slice,
@@ -56,14 +56,14 @@ impl Round {
     }
 }
 
-/// The costs per call of each side.
+/// The costs per call of our side and of the floor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Costs {
     pub(crate) ours: f64,
     pub(crate) floor: f64,
 }
 
-/// The results of a row: medians of the rounds.
+/// The results of a row. Most are medians over the rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) ours: f64,
@@ -82,8 +82,8 @@ pub(crate) struct Measured {
     /// The requests to the server per call.
     pub(crate) requests: Option<Costs>,
     pub(crate) rounds: usize,
-    /// The number of rounds left out because their floor was slower than half of the floor's median: another job was
-    /// using the machine.
+    /// The number of rounds that were left out because another job slowed the machine: the rate of the floor was below
+    /// half of its median.
     pub(crate) skipped: usize,
 }
 
@@ -114,13 +114,13 @@ fn costs(rounds: &[&Round], of: fn(&Slice) -> Option<f64>) -> Option<Costs> {
     Some(Costs { ours, floor: known_median(rounds, |round| of(&round.floor))? })
 }
 
-/// Returns the median, if the value is known for every round.
+/// Returns the median over the rounds, or `None` if the value of a round is unknown.
 fn known_median(rounds: &[&Round], of: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
     let known: Option<Vec<_>> = rounds.iter().map(|round| of(round)).collect();
     known.map(|known| median(known.into_iter()))
 }
 
-/// Returns the middle value, or the mean of the two middle values; NaN if there are no values.
+/// Returns the median, or NaN if there are no values.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -146,14 +146,14 @@ mod tests {
     }
 
     #[test]
-    fn a_median_is_the_middle() {
+    fn median_is_the_middle_value() {
         assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
         assert_eq!(median([4.0, 1.0, 2.0, 3.0].into_iter()), 2.5);
         assert!(median([].into_iter()).is_nan());
     }
 
     #[test]
-    fn the_ratio_is_the_median_of_ratios_and_not_the_ratio_of_medians() {
+    fn ratio_is_the_median_of_the_ratios_of_the_rounds() {
         let measured = Measured::of(&[round(90, 100), round(50, 200), round(270, 300)]);
         assert_eq!(measured.ratio, 0.9);
         assert_eq!((measured.lowest, measured.highest), (0.25, 0.9));
@@ -166,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn a_round_in_which_the_floor_was_starved_is_left_out() {
+    fn round_with_a_slow_floor_is_left_out() {
         let measured = Measured::of(&[round(90, 100), round(90, 49), round(90, 100)]);
         assert_eq!((measured.rounds, measured.skipped), (2, 1));
         assert_eq!(measured.highest, 0.9);
     }
 
     #[test]
-    fn without_processor_time_there_is_no_difference_of_it() {
+    fn unknown_costs_of_a_round_give_no_result() {
         let mut untold = round(90, 100);
         untold.floor.cpu = None;
         untold.ours.effort = None;

@@ -1,4 +1,4 @@
-//! The counts that this process takes of itself.
+//! The counts of events in this process.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,8 +7,8 @@ use std::time::Duration;
 use storagebox::async_trait;
 use storagebox::time::{Timer, TokioTimer};
 
-/// Returns the number of allocations that the process has made so far. The program with the counting allocator supplies
-/// it.
+/// A function that returns the number of allocations so far in this process. The program with the counting allocator
+/// supplies the function.
 pub type Allocations = fn() -> u64;
 
 /// The counts per call of one row.
@@ -16,9 +16,9 @@ pub type Allocations = fn() -> u64;
 pub struct Counted {
     /// The row's name.
     pub name: String,
-    /// The counts of our call.
+    /// The counts per call of our side.
     pub ours: Counts,
-    /// The counts of a call of the floor.
+    /// The counts per call of the floor.
     pub floor: Counts,
 }
 
@@ -57,7 +57,7 @@ impl Timer for CountedTimer {
     }
 }
 
-/// The counts at one moment.
+/// The counts of this process at one moment.
 pub(crate) struct Tally {
     allocations: u64,
     switches: Option<u64>,
@@ -65,9 +65,10 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Reads the counts. The allocations are read last, so that those of reading are not counted.
+    /// Reads the counts.
     pub(crate) fn now(allocations: Allocations) -> Self {
         let (switches, timers) = (switches(), TIMERS.load(Ordering::Relaxed));
+        // The allocations are read last, because reading the other counts allocates too.
         Self { allocations: allocations(), switches, timers }
     }
 
@@ -83,8 +84,7 @@ impl Tally {
     }
 }
 
-/// Returns the number of times that the current threads have given up their processor to wait. The count of a thread
-/// that ends is lost.
+/// Returns how often the current threads have waited. Threads that have ended do not count.
 fn switches() -> Option<u64> {
     let threads = fs::read_dir("/proc/self/task").ok()?;
     threads
@@ -103,10 +103,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_is_woken() {
+    fn waiting_thread_counts_a_wake_up() {
         assert_eq!(voluntary("Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"), Some(12));
         assert_eq!(voluntary("Name:\tx\n"), None);
-        // Only this thread, because the threads of concurrent tests come and go.
+        // The test reads this thread alone, because the threads of concurrent tests begin and end.
         let own = || voluntary(&fs::read_to_string("/proc/thread-self/status").unwrap()).unwrap();
         let before = own();
         std::thread::sleep(Duration::from_millis(1));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_is_a_timer() {
+    fn sleep_counts_as_a_timer() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let before = Tally::now(|| 0);
         runtime.block_on(CountedTimer.sleep(Duration::ZERO));

@@ -14,14 +14,14 @@ fn allocations() -> u64 {
     (stats.allocations + stats.reallocations) as u64
 }
 
-/// The largest additional costs of a call over the floor: of a call through a handle (P18), of the part behind it (P1),
-/// or of the part within a transaction of the caller (P21).
+/// The largest number of allocations that a call may have more than a call of the floor.
 struct Budget {
     row: &'static str,
     backend: &'static str,
     allocations: f64,
 }
 
+// P18 calls through a handle, P1 calls the part, and P21 calls the part within a transaction of the caller.
 const BUDGETS: &[Budget] = &[
     Budget { row: "P18", backend: "memory", allocations: 9.5 },
     Budget { row: "P18", backend: "sqlite", allocations: 13.0 },
@@ -39,15 +39,16 @@ impl Budget {
     }
 }
 
-/// The largest number of additional system calls and, below, wake-ups, which a call makes at times: a thread without
-/// work waits and is woken. On a busy machine both sides differ by about one. A switch to another thread and back would
-/// add two wake-ups and as many system calls.
+/// The largest number of system calls that a call may have more than a call of the floor.
+// A thread without work sometimes waits and is woken, so the sides differ by about one wake-up on a busy machine. A
+// switch to another thread and back would add two wake-ups and two system calls.
 const SYSTEM_CALLS: f64 = 2.9;
+/// The largest number of wake-ups that a call may have more than a call of the floor.
 const WAKE_UPS: f64 = 1.9;
-/// The timer of the deadline.
+/// The largest number of timers per call: one for the deadline.
 const TIMERS: f64 = 1.1;
 
-/// Returns the counts that exceed the budget.
+/// Returns one text for each count that exceeds the budget.
 fn excess(budget: &Budget, counted: &Counted) -> Vec<String> {
     let Counted { name, ours, floor } = counted;
     let extra = |ours: Option<f64>, floor: Option<f64>| Some(ours? - floor?);
@@ -62,7 +63,8 @@ fn excess(budget: &Budget, counted: &Counted) -> Vec<String> {
     over.map(|(what, extra, most)| format!("{name}: {:.2} {what}, at most {most}", extra.unwrap_or_default())).collect()
 }
 
-/// System calls are counted only if strace is installed and may trace this process.
+/// Counts each row and compares the counts with the budget of the row. System calls only count if strace is installed
+/// and may trace this process.
 #[test]
 fn a_call_stays_within_its_budget() -> Result<(), String> {
     let mut over = vec![];

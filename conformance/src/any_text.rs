@@ -1,4 +1,4 @@
-//! Puts one text into every field of every part. For texts that have a meaning in a backend's store.
+//! Writes one text into every field of every part, to test a text that a backend's store could misread.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 ///
 /// # Errors
 ///
-/// Returns the first field that did not hold, with the text.
+/// Returns a failure that names the first field that did not keep the text, and the text.
 pub async fn keeps_text(store: &dyn Backend, text: &str) -> Result<(), Failure> {
     let all = async {
         bank(store, text).await?;

@@ -22,7 +22,8 @@ pub struct Case {
 #[derive(Clone, Copy)]
 enum Run {
     Once(for<'a> fn(&'a World) -> Running<'a>),
-    /// The case is named after the strategy and the function, unless it has a name of its own.
+    /// A case that runs with this counter strategy. Its name is the text, or without a text the strategy and the
+    /// function.
     By(Kind, Option<&'static str>, for<'a> fn(&'a World, Kind) -> Running<'a>),
 }
 
@@ -33,19 +34,19 @@ pub(crate) struct Row {
     pub(crate) family: Family,
     /// The other parts of a store that the case uses.
     pub(crate) needs: &'static [Part],
-    /// What else the verdict depends on.
+    /// The conditions under which the verdict of the case is valid.
     pub(crate) bases: &'static [Basis],
     pub(crate) module: &'static str,
     pub(crate) function: &'static str,
     pub(crate) check: Check,
 }
 
-/// A condition that the verdict of a case depends on, and that not every harness meets.
+/// A condition under which the verdict of a case is valid, and that not every harness meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
     /// Every call is answered.
     Answers,
-    /// The suite can move the clock. Without that the case would wait for days, or has nothing to check.
+    /// The suite can move the clock. On another clock the case would wait for days or have nothing to check.
     Clock,
 }
 
@@ -83,7 +84,8 @@ impl Case {
         self.row.family
     }
 
-    /// Returns the other parts of a store that the case uses. The case is not run if one of them is left out.
+    /// Returns the parts that the case uses besides the part that it tests. The case is not run if the backend leaves
+    /// out one of them.
     pub(crate) fn needs(&self) -> &'static [Part] {
         match self.part() {
             Part::Deduplicator => &[Part::ItemBank, Part::Dedup],
@@ -98,7 +100,7 @@ impl Case {
         format!("{}::{}::{}", self.part().name(), self.clause(), self.short_name())
     }
 
-    /// Returns the last part of the name.
+    /// Returns the name of the case without its part and its clause.
     fn short_name(&self) -> String {
         match self.run {
             Run::Once(_) => self.row.function.to_owned(),
@@ -107,16 +109,16 @@ impl Case {
         }
     }
 
-    /// Returns a sort key: how hard a failure of the case is to read. First come cases of few sequential calls, then
-    /// tables and random sequences of calls, then all others in the order of the families.
+    /// Returns a sort key that puts cases whose failures are easy to read first: few sequential calls, then tables and
+    /// random sequences of calls, then all other cases in the order of the families.
     pub(crate) fn plainness(&self) -> (Family, bool) {
         let has_many_calls = ["model", "decisions"].iter().any(|module| self.row.module.ends_with(module));
         let family = if self.family() == Family::Edge { Family::Sequential } else { self.family() };
         (family, has_many_calls)
     }
 
-    /// Returns whether the verdict depends on the answer to every call: by contract, a call that is repeated after a
-    /// lost answer may count again, or its answer may say less than the first.
+    /// Returns whether the verdict is valid only if every call is answered. By contract, a call that is repeated after
+    /// a lost answer may count again, or its answer may say less than the first answer.
     pub fn needs_each_answer(&self) -> bool {
         let by = |kind: Kind| kind.counts_again(self.family());
         self.rests_on(Basis::Answers) || matches!(self.run, Run::By(kind, ..) if by(kind))
@@ -126,7 +128,7 @@ impl Case {
         self.row.bases.contains(&basis)
     }
 
-    /// Returns the reason why the case cannot be run on a backend that declares this, or `None`.
+    /// Returns the reason why the case cannot be run on a backend with these declarations, or `None`.
     pub(crate) fn ignored_by(&self, declared: &Declared) -> Option<String> {
         let parts = [self.part()].into_iter().chain(self.needs().iter().copied());
         declared.lacks(parts, self.family(), self.needs_each_answer())
@@ -140,7 +142,7 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// Returns what did not hold.
+    /// Returns why the case failed.
     pub async fn run(&self, world: &World) -> Result<(), Failure> {
         match self.run {
             Run::Once(run) => run(world).await,

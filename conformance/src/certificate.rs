@@ -47,7 +47,7 @@ pub enum End {
     Failed(String),
     /// The case was not run, because the backend does not declare what the case needs.
     Ignored(String),
-    /// The case was not run to its end: the run has other cases, or its time was over.
+    /// The case was not run to its end: the run selects other cases, or its time was over.
     NotRun,
 }
 

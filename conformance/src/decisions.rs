@@ -20,22 +20,22 @@ pub(crate) use ordered::a_write_is_answered_by_its_table;
 pub(crate) use records::an_id_is_answered_by_its_table;
 pub(crate) use tokens::a_token_is_answered_by_its_table;
 
-/// The answer to a call that cannot be made in the state.
+/// Stands in a table for the answer to a call that cannot be made in the state.
 const IMPOSSIBLE: &str = "";
 
 /// Separates alternative answers, each of which is right.
 const OR: char = '|';
 
-/// When a state was reached.
+/// How long ago the state of a cell was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Age {
     Recent,
-    /// Longer ago than the time for which a store must remember what has ended.
+    /// Longer ago than a store must remember what has ended.
     LongAgo,
 }
 
-/// Whether upkeep has run between the state and the call. Upkeep changes no answer in a recent state, and what has
-/// expired by the clock has ended before upkeep has run.
+/// Whether upkeep runs before the calls of a table. Upkeep changes no answer in a recent state: holds, leases and
+/// records end by the clock, with or without upkeep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
     BeforeUpkeep,
@@ -44,7 +44,7 @@ enum Round {
 
 const ROUNDS: [Round; 2] = [Round::BeforeUpkeep, Round::AfterUpkeep];
 
-/// A call in a state, as indices into the table, and the name under which the store holds it.
+/// A cell of a table: its state and its call, as indices, and the name of its entries in the store.
 #[derive(Clone, Debug)]
 struct Cell {
     state: usize,
@@ -52,13 +52,13 @@ struct Cell {
     name: String,
 }
 
-/// The records of one cell in a store.
+/// The entries of one cell in a store.
 #[async_trait]
 trait Scene: Sized + Send + Sync {
-    /// Sets up the state of the cell, except for what needs time to pass.
+    /// Begins to set up the state of the cell. Steps that must follow a pause are made by `completed`.
     async fn begun(world: &World, cell: Cell) -> Result<Self, Failure>;
 
-    /// Completes the state after everything that lasts `World::short` has ended.
+    /// Completes the state after a pause in which every hold and lease of the length `World::short` has ended.
     async fn completed(&mut self) -> Verdict {
         Ok(())
     }
@@ -86,7 +86,7 @@ struct Table {
 const TABLES: [&Table; 5] = [&bank::TABLE, &records::TABLE, &tokens::TABLE, &counter::TABLE, &ordered::TABLE];
 
 impl Table {
-    /// Returns the possible calls in each state, as indices.
+    /// Returns the cells of the table whose call is possible, each as the indices of its state and its call.
     fn asked(&self) -> impl Iterator<Item = (usize, usize)> {
         let of_state = |(state, (_, answers)): (usize, &(&str, &'static [&'static str]))| {
             let possible = answers.iter().enumerate().filter(|(_, answer)| **answer != IMPOSSIBLE);

@@ -35,7 +35,7 @@ pub struct Embedded<B> {
     begin: Option<Begin>,
 }
 
-/// Begins a transaction of a caller.
+/// A function that begins a transaction of a caller.
 type Begin = Arc<dyn Fn() -> Box<dyn CallerTransaction> + Send + Sync>;
 
 impl<B: Backend + Clone> Embedded<B> {
@@ -95,7 +95,7 @@ struct Inside<B> {
     begin: Option<Begin>,
 }
 
-/// What no store takes for a transaction.
+/// A connection that no store recognises as a transaction.
 struct NoTransaction;
 
 #[async_trait]
@@ -139,7 +139,8 @@ impl<B: Backend + Clone> Sandbox for Inside<B> {
     }
 }
 
-/// Reads the whole contents of a bank through the library, page by page: the audit of a sandbox without another way.
+/// Reads the whole contents of a bank through the library, page by page: the audit of a sandbox that cannot be read in
+/// another way.
 ///
 /// # Errors
 ///

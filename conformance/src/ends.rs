@@ -1,4 +1,4 @@
-//! What expires at a time lives until that time and not longer.
+//! Holds, leases and records that expire live until their time and not longer.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,14 @@ use storagebox_core::{MAX_DURATION, async_trait};
 use crate::failure::{Failure, Verdict, ensure};
 use crate::world::World;
 
-/// Something that a call creates and that ends by the clock.
+/// A kind of entry that a call creates for a time, such as a hold or a lease.
 #[async_trait]
 pub(crate) trait Ending: Sync {
-    /// Creates an instance with this name.
+    /// Creates an entry with this name that lasts this long.
     async fn begin(&self, name: &str, lasts: Duration) -> Verdict;
 
-    /// Returns `None` if the instance has ended, and otherwise the remaining time, if a call reports that.
+    /// Returns `None` if the entry has ended. Otherwise returns its remaining time, or `Some(None)` if no call reports
+    /// it.
     async fn left(&self, name: &str) -> Result<Option<Option<Duration>>, Failure>;
 }
 
@@ -31,10 +32,10 @@ const ODD: [Duration; 6] = [
     Duration::from_millis(61_001),
 ];
 
-/// How long before the end a read is made if the clock goes on by itself: the read may take this long.
+/// On a real clock, a check reads an entry this long before its end.
 const MARGIN: Duration = Duration::from_millis(250);
 
-/// How often a check is repeated if its time has passed because the machine was busy.
+/// The most attempts at a check before the machine is too busy to read an entry in time.
 const ATTEMPTS: usize = 20;
 
 pub(crate) async fn ensure_ends_in_time(world: &World, ending: &dyn Ending) -> Verdict {
@@ -56,7 +57,8 @@ async fn stands_still(world: &World, ending: &dyn Ending) -> Result<bool, Failur
     Ok(ending.left("probe").await?.is_some())
 }
 
-/// Rounds up: no duration is shortened, and none is lengthened further than to the next millisecond (V-6).
+/// Rounds a duration up to a whole millisecond. A store may lengthen a duration by this much and may not shorten it
+/// (V-6).
 fn to_a_whole_millisecond(duration: Duration) -> Duration {
     MILLI * u32::try_from(duration.as_micros().div_ceil(1_000)).unwrap_or(u32::MAX)
 }
@@ -67,25 +69,26 @@ async fn ensure_ends_to_the_microsecond(world: &World, ending: &dyn Ending) -> V
         ending.begin(&name, lasts).await?;
         world.pass(lasts - MICRO).await;
         let left = ending.left(&name).await?;
-        ensure!(left.is_some(), "what lasts {lasts:?} has ended 1 µs before");
+        ensure!(left.is_some(), "a lifetime of {lasts:?} has ended 1 µs before its end");
         if let Some(Some(left)) = left {
             ensure!(left > Duration::ZERO && left <= MILLI, "{left:?} are left of {lasts:?} 1 µs before its end");
         }
         world.pass(to_a_whole_millisecond(lasts) - (lasts - MICRO)).await;
-        ensure!(ending.left(&name).await?.is_none(), "what lasts {lasts:?} lives at its end");
+        ensure!(ending.left(&name).await?.is_none(), "a lifetime of {lasts:?} has not ended at its end");
     }
     ending.begin("longest", MAX_DURATION).await?;
     world.pass(MAX_DURATION - MINUTE).await;
-    ensure!(ending.left("longest").await?.is_some(), "what lasts {MAX_DURATION:?} has ended a minute before");
+    ensure!(ending.left("longest").await?.is_some(), "a lifetime of {MAX_DURATION:?} has ended a minute early");
     Ok(())
 }
 
-/// On a real clock, a read after the end is always valid, and a read before the end only if little time has passed.
+/// Checks that entries whose lifetime is not a whole number of seconds have not ended before their end, and have ended
+/// at it.
 async fn ensure_ends_between_seconds(world: &World, ending: &dyn Ending) -> Verdict {
     let lasts = MILLI * 1_100;
     ending.begin("brief", lasts).await?;
     world.pass(lasts).await;
-    ensure!(ending.left("brief").await?.is_none(), "what lasts {lasts:?} lives after its end");
+    ensure!(ending.left("brief").await?.is_none(), "a lifetime of {lasts:?} has not ended at its end");
     // An end that is rounded down to a whole second is too early for most of these.
     for tenths in [11, 13, 15, 17, 19] {
         ensure_lives_until(world, ending, MILLI * 100 * tenths).await?;
@@ -101,7 +104,7 @@ async fn ensure_lives_until(world: &World, ending: &dyn Ending, lasts: Duration)
         world.pass(lasts - MARGIN).await;
         let lives = ending.left(&name).await?.is_some();
         let passed = begun.elapsed() + if world.can_travel() { lasts - MARGIN } else { Duration::ZERO };
-        ensure!(lives || passed >= lasts, "what lasts {lasts:?} has ended after {passed:?}");
+        ensure!(lives || passed >= lasts, "a lifetime of {lasts:?} has ended after {passed:?}");
         if lives {
             break;
         }
@@ -109,12 +112,13 @@ async fn ensure_lives_until(world: &World, ending: &dyn Ending, lasts: Duration)
     Ok(())
 }
 
-/// Allows for real time that passes during the check, up to half of the time that the clock was moved.
+/// Checks the remaining time of an entry that lasts an hour, after 20 minutes. During the check, up to 10 minutes of
+/// real time may pass.
 async fn ensure_left(world: &World, ending: &dyn Ending) -> Verdict {
     ending.begin("long", MINUTE * 60).await?;
     world.pass(MINUTE * 20).await;
     let left =
-        ending.left("long").await?.ok_or_else(|| Failure::new("what lasts an hour has ended after 20 minutes"))?;
+        ending.left("long").await?.ok_or_else(|| Failure::new("a lifetime of an hour has ended after 20 minutes"))?;
     if let Some(left) = left {
         let expected = MINUTE * 30..=MINUTE * 40;
         ensure!(expected.contains(&left), "{left:?} are left of an hour after 20 minutes");

@@ -54,11 +54,11 @@ impl fmt::Debug for Failure {
 impl From<Error> for Failure {
     #[track_caller]
     fn from(error: Error) -> Self {
-        Self::new(format!("a call that must answer failed: {error}"))
+        Self::new(format!("a call returned an error instead of an answer: {error}"))
     }
 }
 
-/// Fails the case unless the condition holds. The remaining arguments say what should have been.
+/// Fails the case unless the condition holds. The remaining arguments describe the failure.
 macro_rules! ensure {
     ($condition:expr, $($why:tt)+) => {
         if !$condition {

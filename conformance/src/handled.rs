@@ -64,7 +64,7 @@ impl Sandbox for Held {
         self.0.upstream()
     }
 
-    /// Adds no deadline: behind the proxy, calls wait for longer.
+    /// Opens a client without a deadline, because calls through the proxy may take longer than the default deadline.
     async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         Ok(behind(self.0.open_through(proxy).await?, None))
     }

@@ -69,8 +69,8 @@ pub trait Sandbox: Send + Sync + 'static {
     /// returns another handle. A sandbox that is not set up can be opened too: see [`connected`].
     async fn open(&self) -> Result<Arc<dyn Backend>>;
 
-    /// Returns the whole contents of a bank, read without the library where that is possible. Without it the suite
-    /// proves nothing. [`listed`](crate::listed) reads the contents with the library.
+    /// Returns the whole contents of a bank, read without the library where that is possible. Without this audit the
+    /// suite proves nothing. [`listed`](crate::listed) reads the contents with the library.
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>>;
 
     /// Returns the clock by which the store judges expiry, if the suite can move it. Without such a clock the suite
@@ -93,7 +93,7 @@ pub trait Sandbox: Send + Sync + 'static {
         Err(Error::unsupported("a proxy", "a sandbox that opens a store through one"))
     }
 
-    /// Returns the bytes by which a text of a call appears in a client's request; the proxy waits for such ids.
+    /// Returns the bytes that stand for a text of a call in a client's request. The proxy searches requests for them.
     /// Defaults to the text itself, for backends that do not encode it.
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
         text.as_bytes().to_vec()
@@ -106,7 +106,7 @@ pub trait Sandbox: Send + Sync + 'static {
         None
     }
 
-    /// Begins a transaction of a caller in the database of the store, on a connection of its own. Called only for
+    /// Begins a transaction of a caller in the database of the store, on a separate connection. Called only for
     /// backends that declare [`Part::Transactions`].
     async fn begin(&self) -> Result<Box<dyn CallerTransaction>> {
         Err(Error::unsupported("a transaction of a caller", "a sandbox that begins one"))
@@ -168,8 +168,8 @@ pub trait TestClock: Send + Sync {
     /// Moves the time back, by no more than it was moved forward.
     fn turn_back(&self, duration: Duration);
 
-    /// Lets this function answer each later reading of the clock, as [`ManualClock::intercept`] does. Returns whether
-    /// it will: the clock of a server cannot be intercepted.
+    /// Lets this function answer each later reading of the clock, as [`ManualClock::intercept`] does. Returns `false`
+    /// if the clock cannot be intercepted, for example because it is in a server.
     fn intercept(&self, reading: Option<Reading>) -> bool {
         let _ = reading;
         false

@@ -1,4 +1,4 @@
-//! What is remembered for a time is remembered for at least that time.
+//! Ends that are remembered for a time are remembered for at least that time.
 
 use std::time::{Duration, Instant};
 
@@ -7,33 +7,34 @@ use storagebox_core::{MAX_DURATION, Retention, async_trait};
 use crate::failure::{Failure, Verdict, ensure};
 use crate::world::World;
 
-/// Something that a call ends, and whose end is remembered for a time.
+/// A kind of entry that a call ends, and whose end the store remembers for a time.
 #[async_trait]
 pub(crate) trait Lasting: Sync {
-    /// Ends the instance with this name.
+    /// Creates the entry with this name and ends it.
     async fn end(&self, name: &str) -> Verdict;
 
-    /// Returns whether the end of the instance is remembered.
+    /// Returns whether the store remembers the end of the entry.
     async fn is_known(&self, name: &str) -> Result<bool, Failure>;
 }
 
-/// How long the end is remembered.
+/// How long a store remembers an end by default.
 pub(crate) const MEMORY: Duration = match Retention::DEFAULT {
     Retention::For(memory) => memory,
     Retention::Forever => MAX_DURATION,
 };
 
-/// How long before the end of its time the memory is checked.
+/// A check reads this long before the store may forget an end.
 const BEFORE: Duration = Duration::from_millis(250);
 
-/// The time between two rounds. Several rounds do not add up to a whole second, so a store that truncates times to
-/// whole seconds is noticed.
+/// The pause between two rounds of checks. Several pauses do not add up to a whole second, so a store that truncates
+/// times to whole seconds fails a round.
 const PHASE: Duration = Duration::from_millis(350);
 
-/// How often a check is repeated if its time has passed because the machine was busy.
+/// The most attempts at a check before the machine is too busy to read in time.
 const ATTEMPTS: usize = 20;
 
-/// Checks three times, each time at another phase of the clock; before the last check, upkeep runs.
+/// Checks three times that the store remembers an end for this long, each time at another fraction of a second. Upkeep
+/// runs before the last check.
 pub(crate) async fn ensure_lasts(world: &World, lasting: &dyn Lasting, lasts: Duration) -> Verdict {
     for (turn, upkeep) in ["first", "second", "third"].into_iter().zip([false, false, true]) {
         world.pass(PHASE).await;
@@ -58,7 +59,7 @@ async fn ensure_lasts_once(
         }
         let is_known = lasting.is_known(&name).await?;
         let passed = lasts - BEFORE + begun.elapsed();
-        ensure!(is_known || passed >= lasts, "what is remembered for {lasts:?} is forgotten after {passed:?}");
+        ensure!(is_known || passed >= lasts, "an end that is remembered for {lasts:?} was forgotten after {passed:?}");
         if is_known {
             break;
         }

@@ -8,11 +8,11 @@ use crate::options::HANDLES;
 use crate::part::Family;
 use crate::world::PROFILE;
 
-/// The most causes that are shown. More would not help.
+/// The most causes that the report of a failure shows.
 const CAUSES_SHOWN: usize = 3;
 
-/// Returns the promise, what happened, which line noticed, known mistakes that broke the promise, and how to reproduce
-/// it.
+/// Returns the report of a failure: the promise, what happened, which line noticed, known mistakes that broke the
+/// promise, and how to reproduce it.
 pub(crate) fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
     let clause = case.clause();
     let promise = CLAUSES.iter().find(|known| known.id == clause).map_or("", |known| known.promise);
@@ -37,7 +37,7 @@ fn causes(case: &Case) -> String {
     if lines.is_empty() { lines } else { format!("\nother stores that failed this case:{lines}") }
 }
 
-/// Returns what a replay depends on besides the seed.
+/// Returns a text that says what a replay of a case of this family depends on besides the seed.
 fn chance(family: Family) -> &'static str {
     match family {
         Family::Concurrent | Family::Network | Family::Beside | Family::Process | Family::Crash => {

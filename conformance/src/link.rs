@@ -56,8 +56,8 @@ impl Link {
         Arc::new(Self { plan: Mutex::new(plan), late: Mutex::default(), gated, attempts: 1 })
     }
 
-    /// Creates a link that delivers every call, and repeats it up to `attempts` times while its error allows that. A
-    /// caller does the same if faults of another layer are between it and the store.
+    /// Creates a link that delivers every call, and repeats it up to `attempts` times while its error allows that.
+    /// Callers do the same if another layer with faults is between them and the store.
     pub fn patient(attempts: usize) -> Arc<Self> {
         let plan = Mutex::new(Plan::Clean);
         Arc::new(Self { plan, late: Mutex::default(), gated: false, attempts: attempts.max(1) })

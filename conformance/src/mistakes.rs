@@ -18,8 +18,8 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    /// Returns the mistakes of broken stores that fail the case, first those that break the case's own clause, and of
-    /// these the ones that fail the fewest cases.
+    /// Returns the mistakes of broken stores that fail the case. Mistakes that break the case's own clause come first.
+    /// Among them, mistakes that fail fewer cases come first.
     pub fn noticed_by(case: &Case) -> Vec<&'static Self> {
         let name = case.name();
         let line = NOTICED.lines().find(|line| line.split(' ').next() == Some(&name)).unwrap_or_default();
@@ -36,7 +36,7 @@ impl Mistake {
     }
 }
 
-/// The mistakes that each case notices: a line has the name of a case and the names of the mistakes. Written by
+/// The mistakes that each case notices. Each line has the name of a case and the names of its mistakes. Written by
 /// `STORAGEBOX_NOTICED=1 cargo test -p storagebox-conformance --test mutants`.
 const NOTICED: &str = include_str!("mistakes/noticed.txt");
 
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::suite::cases;
 
-    /// No line names a case that was renamed or a mistake that was removed.
+    /// Every line of the table names an existing case and only existing mistakes.
     #[test]
     fn the_table_of_causes_names_cases_and_mistakes() {
         let cases: Vec<_> = cases().iter().map(Case::name).collect();
@@ -274,9 +274,10 @@ mod tests {
         }
     }
 
-    /// Two cases of one clause may have different causes. The mistakes that break the case's own clause come first.
+    /// `noticed_by` returns the mistakes that fail this case, not all mistakes of its clause. The mistakes that break
+    /// the clause come first.
     #[test]
-    fn causes_are_those_of_the_case() {
+    fn causes_are_listed_per_case_and_not_per_clause() {
         let causes = |name: &str| {
             let case = cases().into_iter().find(|case| case.name() == name).unwrap();
             Mistake::noticed_by(&case).iter().map(|mistake| mistake.name).collect::<Vec<_>>()

@@ -40,7 +40,7 @@ pub(crate) trait Model: Clone + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub(crate) enum Step<C> {
     Call(C),
-    /// The same call as an earlier one: a retry. Holds a copy of the call, so that shrinking may remove the original.
+    /// A retry of an earlier call. Holds a copy of the call, so that shrinking may remove the original.
     Retry(C),
     /// Opens a new client of the same sandbox.
     Reopen,
@@ -52,17 +52,18 @@ pub(crate) enum Step<C> {
 /// The most attempts to shorten a failing sequence.
 const SHRINKS: u32 = 256;
 
-/// A generator of sequences. Its state is the calls made so far, on which alone the choice of the next step depends.
+/// Generates sequences of steps. The next step depends only on the calls so far.
 struct Sequence<M>(PhantomData<M>);
 
-/// Returns a number of minutes. Models count in minutes, because a clock that the suite moves may also go on by itself,
-/// but not by a minute in one sequence.
+/// Returns a duration of this many minutes.
 pub(crate) const fn minutes(number: u64) -> Duration {
+    // Models count in minutes. A clock that the suite moves may also run in real time, but by less than a minute per
+    // sequence.
     Duration::from_secs(60 * number)
 }
 
-/// Returns the shortest time for which a store remembers what has ended. A store may remember for longer, so a model
-/// then accepts both answers.
+/// Returns the time for which a store must remember what has ended. It may remember for longer, so a model accepts both
+/// answers after this time.
 pub(crate) fn memory() -> Duration {
     match Retention::DEFAULT {
         Retention::For(time) => time,
@@ -70,7 +71,8 @@ pub(crate) fn memory() -> Duration {
     }
 }
 
-/// Generates mostly minutes, for holds and leases, and sometimes days, after which the store may forget what has ended.
+/// Generates the length of a pause: mostly minutes, in which holds and leases end, and sometimes days, after which the
+/// store may forget what has ended.
 fn pass() -> impl Strategy<Value = Duration> {
     prop_oneof![
         6 => prop_oneof![Just(1), Just(4), Just(11)].prop_map(minutes),
@@ -110,7 +112,7 @@ impl<M: Model> ReferenceStateMachine for Sequence<M> {
     }
 }
 
-/// Compares random sequences with the model, each in a new sandbox.
+/// Runs random sequences of calls, each in a new sandbox, and compares the replies with the model.
 pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     let profile = world.profile();
     let config =
@@ -141,12 +143,12 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     })
 }
 
-/// The failure of every sequence after the run is over. It ends the shrinking too.
+/// Returns the failure of a sequence that is tried after the run is over. This failure also ends the shrinking.
 fn over() -> Failure {
     Failure::new("the run is over")
 }
 
-/// Removes each step without which the sequence still fails, until every remaining step is needed.
+/// Removes steps from a failing sequence until it needs every remaining step to fail.
 fn shortened<C: Clone>(
     mut steps: Vec<Step<C>>,
     mut why: Failure,
@@ -225,7 +227,7 @@ fn rng(seed: u64) -> TestRng {
 mod tests {
     use super::*;
 
-    /// A model of numbers; its store fails on a retry of a large number.
+    /// A model whose calls are numbers.
     #[derive(Clone)]
     struct Numbers;
 
@@ -271,9 +273,9 @@ mod tests {
         assert_eq!(why.to_string(), "all came");
     }
 
-    /// The first failure stays if no shorter sequence fails.
+    /// Shrinking keeps every step of a sequence that needs all of them to fail.
     #[test]
-    fn a_sequence_whose_steps_are_all_needed_stays() {
+    fn shrinking_keeps_a_sequence_that_needs_every_step() {
         let steps = vec![Step::Call(3), Step::Call(7), Step::Call(11)];
         let (steps, why) = shortened(steps, Failure::new("the first"), fails);
         assert_eq!((steps.len(), why.to_string()), (3, "the first".to_owned()));
@@ -281,7 +283,7 @@ mod tests {
 
     /// Shrinking removes the calls before a failing retry.
     #[test]
-    fn a_failing_retry_is_shown_without_what_came_before_it() {
+    fn a_failing_retry_is_shown_without_the_calls_before_it() {
         for seed in 0..20 {
             let config =
                 Config { cases: 200, max_shrink_iters: SHRINKS, failure_persistence: None, ..Config::default() };

@@ -15,17 +15,18 @@ use tokio::runtime::Builder;
 use crate::failure::Failure;
 use crate::store::{numbers, race, steps::Step, storm};
 
-/// The variable that marks a process as a neighbour. The address comes by standard input: it may hold a password.
+/// The environment variable that marks a process as a neighbour: a second process that the suite starts.
 const ASKED: &str = "STORAGEBOX_NEIGHBOUR";
 
-/// The question that is answered with lines without an end.
+/// The question that asks a neighbour to take items, and to print a line for each, until it is killed.
 const STORM: &str = "storm";
 
-/// Turns this process into a neighbour if the suite started it as one, until the suite needs it no more. Call it first
-/// in the `main` of a conformance test.
+/// If the suite started this process as a neighbour, serves the suite until it needs the process no longer, and returns
+/// the exit code. Otherwise returns `None`. Call it first in the `main` of a conformance test.
 ///
 /// The suite starts its own program again, lets it open the place that [`Sandbox::address`](crate::Sandbox::address)
-/// returns, and kills it between two calls or works concurrently with it. Otherwise it would run the suite.
+/// returns, and kills it between two calls or works concurrently with it. Without this call the program would run the
+/// suite.
 ///
 /// # Example
 ///
@@ -58,7 +59,7 @@ pub(crate) fn is_neighbour() -> bool {
     env::var_os(ASKED).is_some()
 }
 
-/// Prints `ready`, and then answers each question with a line.
+/// Opens the store, prints `ready`, and then answers each question from standard input with a line.
 fn serve(open: impl AsyncFnOnce(String) -> Result<Arc<dyn Backend>>) -> Result<(), Failure> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
     let mut lines = io::stdin().lines();
@@ -87,18 +88,18 @@ async fn answer(store: &dyn Backend, question: &str) -> Result<String, Failure> 
         "made" => Step::named(of)?.is_made(store).await.map(|made| made.to_string()),
         "number" => numbers::next(store, of).await.map(|number| number.to_string()),
         "race" => race::run(store, of).await.map(|won| won.join(" ")),
-        _ => Err(Failure::new(format!("there is no such question: {question}"))),
+        _ => Err(Failure::new(format!("unknown question: {question}"))),
     }
 }
 
-/// The number of killed neighbours, for the report: without any, nothing shows that data outlives a process.
+/// The number of neighbours that this process has killed, for the report.
 static KILLED: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn killed() -> usize {
     KILLED.load(Ordering::Relaxed)
 }
 
-/// A running neighbour. Dropping this value kills it.
+/// A running neighbour process. Dropping this value kills the process.
 pub(crate) struct Neighbour {
     child: Child,
     questions: ChildStdin,
@@ -106,19 +107,19 @@ pub(crate) struct Neighbour {
 }
 
 impl Neighbour {
-    /// Starts a neighbour, and returns when it has opened the place.
+    /// Starts a neighbour, and returns when it has opened the store at this address.
     pub(crate) async fn start(address: &str) -> Result<Self, Failure> {
         let mut program = Command::new(env::current_exe().map_err(failed)?);
         program.env(ASKED, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut child = program.spawn().map_err(failed)?;
         let pipes = child.stdin.take().zip(child.stdout.take());
-        let (questions, answers) = pipes.ok_or_else(|| Failure::new("a process without pipes"))?;
+        let (questions, answers) = pipes.ok_or_else(|| Failure::new("a process was started without pipes"))?;
         let mut started = Self { child, questions, answers: BufReader::new(answers).lines() };
         let ready = started.ask(address).await?;
         match ready.as_str() {
             "ready" => Ok(started),
             _ => {
-                Err(Failure::new(format!("the test's `main` does not begin with `neighbour(...)`: it said {ready:?}")))
+                Err(Failure::new(format!("the test's `main` does not begin with `neighbour(...)`: it wrote {ready:?}")))
             }
         }
     }
@@ -143,7 +144,7 @@ impl Neighbour {
         Ok(self.ask(&format!("race {name}")).await?.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Lets the process take items, kills it after `items` of them, and returns the lines that it printed until then.
+    /// Lets the process take items, kills it after `items` of them, and returns the lines that it has printed.
     pub(crate) async fn killed_in_a_storm(mut self, items: usize) -> Result<Vec<String>, Failure> {
         let mut told = vec![self.ask(STORM).await?];
         while told.len() < items {
@@ -168,15 +169,15 @@ impl Neighbour {
 
     async fn ask(&mut self, question: &str) -> Result<String, Failure> {
         let asked = self.questions.write_all(format!("{question}\n").as_bytes()).await;
-        asked.map_err(|_| Failure::new("another process ended; what it said is above"))?;
+        asked.map_err(|_| Failure::new("another process ended; its output is printed above"))?;
         let answer = self.answers.next_line().await.map_err(failed)?;
         answer.ok_or_else(|| {
-            Failure::new(format!("another process ended at `{}`; what it said is above", first(question)))
+            Failure::new(format!("another process ended at `{}`; its output is printed above", first(question)))
         })
     }
 }
 
-/// Hides the address, which may hold a password.
+/// Returns the question for an error text, or `its start` instead of the address, which may hold a password.
 fn first(question: &str) -> &str {
     ["setup", "make ", "made ", "number ", "race "]
         .iter()

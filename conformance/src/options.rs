@@ -131,7 +131,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// Runs everything, with the profile for stores whose calls cost little.
+    /// Returns options that run every case, with the profile for stores whose calls cost little.
     fn default() -> Self {
         Self::new(Profile::QUICK)
     }
@@ -148,6 +148,6 @@ fn text(variable: &str) -> Option<String> {
 }
 
 fn number(variable: &str) -> Result<Option<u64>, String> {
-    let wrong = |value: &str| format!("{variable}={value}: it is a whole number");
+    let wrong = |value: &str| format!("{variable}={value}: the value must be a whole number");
     text(variable).map(|value| value.parse().map_err(|_| wrong(&value))).transpose()
 }

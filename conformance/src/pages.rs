@@ -47,7 +47,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Checks that each of these names is shown exactly once and nothing else is, with pages of each of these lengths.
+    /// Checks that pages of each of these lengths show each of these names exactly once, and no other name.
     pub(crate) async fn ensure_shows(&self, names: impl IntoIterator<Item = String>, limits: &[usize]) -> Verdict {
         let expected: BTreeMap<_, _> = names.into_iter().map(|name| (name, 1)).collect();
         for limit in limits {

@@ -1,4 +1,4 @@
-//! Holds a call where it reads the clock, before or after the reading, while other calls go on. The clock of a server
+//! Holds a call where it reads the clock, before or after the reading, while other calls proceed. The clock of a server
 //! cannot be held: there the call races with the others.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -12,19 +12,19 @@ use crate::failure::{Failure, Verdict};
 use crate::harness::TestClock;
 use crate::progress::on_its_own;
 
-/// Where a call is held.
+/// Whether a call is held before or after it reads the clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Held {
     BeforeItReads,
     AfterItHasRead,
 }
 
-/// The longest time for which a call is held. A call that holds a lock while it reads the clock blocks the others, and
-/// must go on after this time.
+/// The longest time for which a call is held while it reads the clock. It then continues, because it may hold a lock
+/// that other calls need.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Makes the call, and runs `meanwhile` while the call is held. Returns the call's answer and whether the call was held
-/// for all that time; a busy machine may need more than one attempt.
+/// Makes the call, holds it while it reads the clock, and runs `meanwhile`. Returns the answer to the call, and whether
+/// the call was held until `meanwhile` ended.
 pub(crate) async fn with_call_held<T: Send + 'static>(
     clock: &dyn TestClock,
     held: Held,

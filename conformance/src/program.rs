@@ -16,7 +16,7 @@ use crate::options::Options;
 use crate::runner::{Outcome, Runner};
 use crate::stop::Over;
 
-/// The separator of several filters.
+/// Separates the filters of one argument.
 const COMMA: char = ',';
 
 /// The `main` of a backend's conformance test (`harness = false`). Runs every case, with the default profile.
@@ -46,8 +46,9 @@ pub fn run_with(harness: impl Harness, options: impl Into<Options>) -> ExitCode 
     }
 }
 
-/// Reports a process that was started as a neighbour but has not become one. It would otherwise run the suite again.
+/// Reports that the suite started this process as a neighbour, but its `main` did not call `neighbour`.
 fn unopened() -> ExitCode {
+    // The process must end here. It would otherwise run the suite again.
     eprintln!(
         "the `main` of this test must begin with `storagebox_conformance::neighbour`, or declare `without_processes`"
     );
@@ -86,7 +87,7 @@ impl Run {
         let seed = options.seed.unwrap_or_else(|| fastrand::Rng::new().u64(..));
         let certificate = Certificate::of(harness.name(), options.clone(), seed, &harness.declared());
         let runner = Runner::new(harness, options.profile);
-        let runner = runner.map_err(|error| format!("no threads to run the suite: {error}"))?;
+        let runner = runner.map_err(|error| format!("the threads of the suite cannot be created: {error}"))?;
         let over = Over::new(options.stop.clone(), options.within);
         Ok(Self { runner, options, seed, over, certificate: Mutex::new(certificate) })
     }
@@ -127,7 +128,7 @@ impl Run {
         self.certificate.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the cases to run, with their numbers, the plain ones first, so that the first failure is plain.
+    /// Returns the cases to run, with their numbers. Cases whose failures are easy to read come first.
     fn numbered(&self) -> Vec<(usize, Case)> {
         let certificate = self.entered();
         let entries = certificate.entries().iter().enumerate();
@@ -153,7 +154,7 @@ impl Run {
         end
     }
 
-    /// Runs a case with each seed until it fails.
+    /// Runs a case with one seed after another until it fails or no seed is left.
     fn tried(&self, case: &Case) -> End {
         let mut seeds = self.seed..self.seed.saturating_add(self.options.runs);
         let ended = seeds.find_map(|seed| match self.runner.run_until(&self.over, case, seed) {
@@ -170,8 +171,8 @@ fn take<T>(next: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     next.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
-/// Creates a trial for each case, the plain ones first. Cases that the backend leaves out have the reason as their
-/// kind.
+/// Creates a trial for each case. Cases whose failures are easy to read come first. Cases that the backend leaves out
+/// have the reason as their kind.
 fn trials(run: &Arc<Run>) -> Vec<Trial> {
     let certificate = run.entered();
     let entries = certificate.entries().iter().enumerate().filter(|(_, entry)| run.options.has(entry.case.part()));
@@ -188,7 +189,7 @@ fn trials(run: &Arc<Run>) -> Vec<Trial> {
     entries.into_iter().map(trial).collect()
 }
 
-/// Prints a failure at once: the run may take minutes, or be killed.
+/// Prints the failure of a case at once, because the run may take minutes or be killed. Returns the end of the case.
 fn told(case: &Case, end: End) -> End {
     if let End::Failed(why) = &end {
         eprintln!("---- {} ----\n{why}\n", case.name());
@@ -207,7 +208,7 @@ fn result(end: End, within: Option<Duration>) -> Result<(), Failed> {
 }
 
 fn over(within: Duration) -> Failed {
-    format!("not run to its end: the {} s of the run were over", within.as_secs()).into()
+    format!("not run to its end: the time limit of the run, {} s, was over", within.as_secs()).into()
 }
 
 fn matches(name: &str, filters: &str, exact: bool) -> bool {
@@ -219,9 +220,9 @@ fn matches(name: &str, filters: &str, exact: bool) -> bool {
 mod tests {
     use super::*;
 
-    /// An ignored case does not pass even if the caller asks for it.
+    /// A case that was ignored or not run does not pass, even if its caller selected it.
     #[test]
-    fn what_was_not_run_has_not_passed() {
+    fn a_case_that_was_not_run_has_not_passed() {
         assert!(result(End::Held, None).is_ok());
         for end in [End::Ignored("no server".to_owned()), End::NotRun, End::Failed("it broke".to_owned())] {
             assert!(result(end, None).is_err());

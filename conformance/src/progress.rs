@@ -13,12 +13,10 @@ use crate::failure::Failure;
 
 const LOOK: Duration = Duration::from_secs(10);
 
-/// The number of successive checks without a step after which a case is ended: three minutes without any answer. Even
-/// on the busiest machine a server answers sooner, and no call of the proxied clients gives up so soon.
+/// The number of successive checks without a step after which a case is ended. They take three minutes.
 const STANDSTILL: u32 = 18;
 
-/// The most steps of a case. No case needs a fifth of them; a case that retries in vain without a pause reaches the
-/// limit in a minute or two.
+/// The most steps of a case. The limit ends a case that retries in vain without a pause.
 const MOST_STEPS: u64 = 2_000_000;
 
 tokio::task_local! {
@@ -35,7 +33,7 @@ pub(crate) async fn bounded<T: Send>(case: impl Future<Output = T> + Send) -> Re
     both.next().await.unwrap_or_else(|| Err(Failure::new("nothing was run")))
 }
 
-/// Wraps a future of this case that runs as a task of its own, so that its steps count for the case.
+/// Wraps a future of this case that runs as a separate task, so that its steps count for the case.
 pub(crate) fn on_its_own<T>(future: impl Future<Output = T>) -> impl Future<Output = T> {
     let steps = STEPS.try_with(Arc::clone).unwrap_or_default();
     STEPS.scope(steps, counted(future))
@@ -61,8 +59,8 @@ async fn standstill(steps: &AtomicU64) -> Failure {
         seen = now;
     }
     Failure::new(match still {
-        STANDSTILL => format!("it stands still since {:?}: something does not answer", LOOK * STANDSTILL),
-        _ => format!("it went on for {seen} steps and comes to no end"),
+        STANDSTILL => format!("the case has made no progress for {:?}: a call has no answer", LOOK * STANDSTILL),
+        _ => format!("the case has made {seen} steps and does not end"),
     })
 }
 
@@ -74,7 +72,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_case_that_gets_on_may_take_any_time() {
+    async fn a_case_that_makes_progress_may_take_any_time() {
         let case = async {
             for _ in 0..1_000 {
                 sleep(LOOK * (STANDSTILL - 1)).await;
@@ -84,7 +82,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_case_that_waits_for_its_tasks_gets_on_with_them() {
+    async fn a_step_of_a_task_is_progress_of_its_case() {
         let case = async {
             let task = async {
                 for _ in 0..10 {
@@ -97,13 +95,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_case_that_stands_still_is_ended() {
+    async fn a_case_without_progress_is_ended() {
         let why = bounded(std::future::pending::<()>()).await.unwrap_err();
-        assert_eq!(why.to_string(), "it stands still since 180s: something does not answer");
+        assert_eq!(why.to_string(), "the case has made no progress for 180s: a call has no answer");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_case_without_end_is_ended() {
+    async fn a_case_with_too_many_steps_is_ended() {
         let case = async {
             loop {
                 // Adds many steps at once, because making them would take too long here.
@@ -113,6 +111,6 @@ mod tests {
             }
         };
         let why = bounded::<()>(case).await.unwrap_err().to_string();
-        assert!(why.ends_with("comes to no end"), "{why}");
+        assert!(why.ends_with("does not end"), "{why}");
     }
 }

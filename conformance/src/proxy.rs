@@ -20,7 +20,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use connection::Connection;
 use trap::Trap;
 
-/// What happens to a request that holds the needle, and to its connection.
+/// What happens to a request that holds the given text (the needle), and to its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// The request does not reach the server; the connection is reset.
@@ -69,10 +69,10 @@ pub struct Proxy {
 struct Plan {
     upstream: SocketAddr,
     trap: Mutex<Option<Trap>>,
-    /// How long connections that are opened after a cut wait.
+    /// How long a connection that is opened after a cut waits before it reaches the server.
     wait: Mutex<Duration>,
     cuts: watch::Sender<usize>,
-    /// Whether requests that were kept are delivered, and how many were.
+    /// Whether the proxy delivers kept requests.
     lets_go: watch::Sender<bool>,
     /// How often all connections were ended.
     ends: watch::Sender<usize>,
@@ -113,7 +113,7 @@ impl Proxy {
     }
 
     /// Cuts the next request that holds the needle, on any connection, after `passing` such requests have passed. The
-    /// cut happens once; arming again replaces what was armed.
+    /// cut happens once; arming again replaces the armed cut.
     pub fn arm(&self, cut: Cut, needle: impl AsRef<[u8]>, passing: usize) {
         self.plan.set(Some(Trap::new(cut, needle.as_ref(), passing)));
     }
@@ -130,8 +130,8 @@ impl Proxy {
         *self.plan.wait.lock().unwrap_or_else(PoisonError::into_inner) = wait;
     }
 
-    /// Stops cutting; connections that were cut stay so. Returns whether what was armed was still waiting for its
-    /// request; if not, the request has been cut or is being cut.
+    /// Disarms the cut. Connections that were cut stay cut. Returns whether the armed cut was still waiting for its
+    /// request. If not, the request has been cut or is being cut.
     pub fn disarm(&self) -> bool {
         self.plan.set(None).is_some()
     }
@@ -167,13 +167,14 @@ impl Proxy {
         let _ = self.plan.delivered.subscribe().wait_for(|delivered| *delivered >= kept).await;
     }
 
-    /// Sets whether each byte is carried by itself from now on, so that both sides read in small pieces.
+    /// Sets whether the proxy sends each byte separately from now on, so that both sides read in small pieces.
     pub fn slice(&self, on: bool) {
         self.plan.slices.store(on, Ordering::SeqCst);
     }
 
-    /// Returns the number of times that a client sent first or after the server did, on all connections and including
-    /// the greetings. A request of several segments counts once, as do several requests before an answer.
+    /// Returns the number of round trips on all connections, including the greetings. A round trip begins when a client
+    /// sends first, or after the server has sent. A request of several segments counts once, as do several requests
+    /// before an answer.
     pub fn round_trips(&self) -> usize {
         self.plan.round_trips.load(Ordering::SeqCst)
     }
@@ -192,12 +193,12 @@ impl fmt::Debug for Proxy {
 }
 
 impl Plan {
-    /// Replaces what is armed, and returns what was armed before.
+    /// Replaces the armed trap, and returns the old trap.
     fn set(&self, trap: Option<Trap>) -> Option<Trap> {
         std::mem::replace(&mut *self.trap.lock().unwrap_or_else(PoisonError::into_inner), trap)
     }
 
-    /// Passes what is armed to `look`. A trap that strikes is disarmed, unless it strikes repeatedly.
+    /// Passes the armed trap to `look`. If the trap strikes, disarms it, unless it strikes repeatedly.
     fn strike<T>(&self, look: impl FnOnce(&mut Trap) -> Option<T>) -> Option<T> {
         let mut armed = self.trap.lock().unwrap_or_else(PoisonError::into_inner);
         let struck = look(armed.as_mut()?)?;

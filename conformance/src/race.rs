@@ -34,12 +34,12 @@ where
     answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// The limits of [`repeated`]: `MOST` attempts, or `LEAST` attempts once `PATIENCE` has passed.
+/// [`repeated`] gives up after `MOST` attempts, or after `LEAST` attempts once `PATIENCE` has passed.
 const MOST: u32 = 1_000;
 const LEAST: u32 = 30;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Repeats a call until it is answered. Contention and lost replies end by themselves.
+/// Repeats a call after every error that allows a retry, until the call is answered.
 pub(crate) async fn answered<T, Fut>(call: impl Fn() -> Fut + Send + Sync) -> Result<T, Failure>
 where
     Fut: Future<Output = Result<T>> + Send,
@@ -47,8 +47,8 @@ where
     repeated(call, Error::is_retryable).await
 }
 
-/// Repeats a call after the errors that `again` accepts. The limits are for a store on which these errors do not end;
-/// each attempt on it may take as long as a call may.
+/// Repeats a call after each error that `again` accepts, and returns its first answer. Gives up after `MOST` attempts,
+/// or after `LEAST` attempts once `PATIENCE` has passed.
 #[allow(clippy::disallowed_methods, reason = "how long a store goes without an answer for real")]
 pub(crate) async fn repeated<T, Fut>(call: impl Fn() -> Fut, again: impl Fn(&Error) -> bool) -> Result<T, Failure>
 where
@@ -64,7 +64,7 @@ where
         };
         attempts += 1;
         if attempts == MOST || (attempts >= LEAST && begun.elapsed() >= PATIENCE) {
-            return Err(Failure::new(format!("no answer in {attempts} attempts, and then: {error}")));
+            return Err(Failure::new(format!("no answer in {attempts} attempts; the last error: {error}")));
         }
         tokio::task::yield_now().await;
     }

@@ -18,11 +18,11 @@ pub(crate) use dropping::drop_everywhere;
 /// What the answer to a call says about the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// This attempt did it.
+    /// This attempt took effect.
     Now,
-    /// An earlier attempt did it.
+    /// An earlier attempt took effect.
     Before,
-    /// The call is done; the answer does not say by which attempt.
+    /// An attempt took effect. The answer does not say which.
     Done,
     /// A wrong answer.
     Wrong(String),
@@ -44,48 +44,49 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
     /// The objects that the call works on.
     type Scene: Send + Sync;
 
-    /// Prepares the scene. `place` is a name that no other scene of the case has.
+    /// Creates the objects that the call works on. `place` is a name that no other scene of the case has.
     async fn set(self, world: &World, place: &str) -> Result<Self::Scene, Failure>;
 
-    /// Returns a text that the call's requests contain, and that names of namespaces do not.
+    /// Returns a text that the call's requests contain, and that no name of a namespace contains.
     fn needle(scene: &Self::Scene) -> &str;
 
-    /// Returns whether the store recognises a repetition, whichever calls came between.
+    /// Returns whether the store recognises a repetition of the call, whichever calls came between.
     fn is_known_again(self) -> bool {
         true
     }
 
-    /// Returns whether the caller must make sure that no earlier call is in flight, which it cannot if answers are
-    /// lost.
+    /// Returns whether the caller must make sure that no earlier attempt is in flight. A caller that loses answers
+    /// cannot make this call.
     fn needs_calm(self) -> bool {
         false
     }
 
     async fn make(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Told>;
 
-    /// Returns whether the call is done, or `None` if no read tells.
+    /// Returns whether the call is done, or `None` if no read shows that.
     async fn is_done(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure>;
 
-    /// Checks that the call was done once and nothing else was done. May change the scene, which is not used again.
+    /// Checks that the call took effect once and that nothing else changed. May change the scene, which is not used
+    /// again.
     async fn ensure_done(self, world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict;
 
-    /// Makes another call on another scene with the client that had the fault, and checks that a new client sees it.
+    /// Makes a call on another scene with the client that had the fault, and checks that a new client sees its effect.
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict;
 }
 
-/// Returns the calls that a caller may make here, with their numbers.
+/// Returns the calls that a caller in this world may make, each with its index in `calls`.
 fn allowed<C: Repeatable>(world: &World, calls: &[C]) -> impl Iterator<Item = (usize, C)> {
     let calm = !world.loses_answers();
     calls.iter().copied().enumerate().filter(move |(_, call)| calm || !call.needs_calm())
 }
 
-/// A call that was disturbed.
+/// A call that met a fault.
 struct Attempt<'a, C: Repeatable> {
     call: C,
     world: &'a World,
     place: String,
     scene: C::Scene,
-    /// What the answer said, or `None` if the fault came before the answer.
+    /// What the answer said about the call, or `None` if the fault came before the answer.
     told: Option<Told>,
 }
 
@@ -95,21 +96,22 @@ impl<'a, C: Repeatable> Attempt<'a, C> {
         Ok(Self { call, world, place, scene, told: None })
     }
 
-    /// Repeats the call with a new client, and checks that it happened once and that the old client still works.
+    /// Repeats the call with a new client, and checks that the call took effect once and that the old client still
+    /// works.
     async fn settle(&self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>) -> Verdict {
         let done = self.call.is_done(&self.scene, fresh).await?;
         if let Some(told) = &self.told {
-            ensure!(told.is_right(), "the call was told {told:?}");
-            ensure!(done != Some(false), "the call was told {told:?}, and it is not done");
+            ensure!(told.is_right(), "the call was answered {told:?}");
+            ensure!(done != Some(false), "the call was answered {told:?}, but it is not done");
         }
         let retried = answered(|| self.call.make(&self.scene, fresh)).await?;
-        ensure!(retried.is_right(), "the same call by a fresh client was told {retried:?}");
+        ensure!(retried.is_right(), "the same call by a fresh client was answered {retried:?}");
         let repeats = self.told.is_some() || done == Some(true);
-        ensure!(!repeats || retried != Told::Now, "what was done is done now once more");
+        ensure!(!repeats || retried != Told::Now, "the call was done before, and is done again");
         let again = answered(|| self.call.make(&self.scene, fresh)).await?;
-        ensure!(matches!(again, Told::Before | Told::Done), "the same call a third time was told {again:?}");
+        ensure!(matches!(again, Told::Before | Told::Done), "the same call a third time was answered {again:?}");
         self.call.ensure_done(self.world, &self.scene, fresh).await?;
-        // As many calls as a pool needs to reuse the connection that had the fault.
+        // A pool needs so many calls to reuse the connection that had the fault.
         for number in 0..3 {
             self.call.unrelated(old, fresh, &format!("unrelated-{}-{number}", self.place)).await?;
         }

@@ -16,15 +16,15 @@ use crate::harness::Restart;
 /// The time between two checks whether the server accepts connections.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The number of checks, in five minutes, after which the server has failed to start.
+/// The number of checks, about five minutes of them, after which a start of the server has failed.
 const MOST_LOOKS: u32 = 15_000;
 
-/// The first port. All ports are below those of outgoing connections, so that no such connection takes a server's port
-/// while the server is down.
+/// The first port for servers. Servers have lower ports than outgoing connections, so that no connection takes a
+/// server's port while the server is down.
 const FIRST_PORT: u32 = 10_240;
 const PORTS: u32 = 32_768 - FIRST_PORT;
 
-/// The number of ports on which a server that ends at once is started: another process may have taken the port first.
+/// The most ports on which a server is started. A server ends at once if another process has taken its port.
 const ATTEMPTS: u32 = 5;
 
 /// The number of ports that this process has tried.
@@ -100,7 +100,7 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Returns a free port, another one at each call. The first ports of different processes are far apart.
+/// Returns a free port. Each call returns another port. The first ports of different processes are far apart.
 async fn free_port() -> io::Result<u16> {
     for _ in 0..PORTS {
         let looked = LOOKED.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +146,7 @@ fn terminate(child: &Child) -> io::Result<()> {
     pid.map_or(Ok(()), |pid| kill_process(pid, Signal::TERM).map_err(io::Error::from))
 }
 
-/// Kills the process: only Unix can ask a process to end.
+/// Kills the process, because only Unix can ask a process to end.
 #[cfg(not(unix))]
 fn terminate(child: &mut Child) -> io::Result<()> {
     child.start_kill()

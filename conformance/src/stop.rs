@@ -19,7 +19,7 @@ impl Stop {
         Self(Arc::new(watch::Sender::new(false)))
     }
 
-    /// Ends the runs that have this `Stop` in their options. Further calls change nothing. Does not wait for them.
+    /// Ends the runs that have this `Stop` in their options, and does not wait for them. Further calls change nothing.
     pub fn now(&self) {
         self.0.send_replace(true);
     }
@@ -41,7 +41,7 @@ impl Default for Stop {
     }
 }
 
-/// The end of a run, which does not depend on what is in progress.
+/// The condition that ends a run: a requested stop, or the end of its time.
 #[derive(Clone, Debug)]
 pub(crate) struct Over {
     asked: Stop,
@@ -49,13 +49,13 @@ pub(crate) struct Over {
 }
 
 impl Over {
-    /// Ends the run when the stop is requested, or after this time.
+    /// Creates a condition that ends the run when the stop is requested, or after this time.
     #[allow(clippy::disallowed_methods, reason = "a budget is of real time; no case depends on it")]
     pub(crate) fn new(asked: Stop, within: Option<Duration>) -> Self {
         Self { asked, at: within.and_then(|time| Instant::now().checked_add(time)) }
     }
 
-    /// Creates an end that never comes.
+    /// Creates a condition that never ends the run.
     pub(crate) fn never() -> Self {
         Self { asked: Stop::new(), at: None }
     }
@@ -71,7 +71,8 @@ impl Over {
             biased;
             () = self.asked.asked() => None,
             () = until(self.at) => None,
-            // Work that blocks its thread can end only after the run is over, and has failed because of that.
+            // Work that blocks its thread may end after the run is over. It may have failed because the run was over,
+            // so its result does not count.
             done = work => (!self.is_now()).then_some(done),
         }
     }

@@ -9,7 +9,7 @@ use crate::case::{Case, Row};
 pub enum Selection {
     /// All cases.
     Everything,
-    /// The first case of each part and of each family: for another set-up of a backend that is tested with all.
+    /// The first case of each part and of each family: for another set-up of a backend that is tested with all cases.
     Smoke,
 }
 

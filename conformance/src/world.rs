@@ -49,14 +49,14 @@ impl Profile {
     fn named(name: &str) -> Result<Self, String> {
         let found = Self::NAMED.into_iter().find(|(known, _)| *known == name);
         let known = Self::NAMED.map(|(name, _)| name).join(", ");
-        found.map(|(_, profile)| profile).ok_or(format!("{PROFILE}={name}: it is one of {known}"))
+        found.map(|(_, profile)| profile).ok_or(format!("{PROFILE}={name}: the value must be one of {known}"))
     }
 }
 
 /// The environment variable that names the profile of a run.
 pub(crate) const PROFILE: &str = "STORAGEBOX_PROFILE";
 
-/// What a case works with.
+/// The sandbox of a case, with its first client, its profile and its seed.
 pub struct World {
     harness: Arc<dyn Harness>,
     sandbox: Box<dyn Sandbox>,
@@ -96,7 +96,7 @@ impl World {
         self.harness.bare().await
     }
 
-    /// Returns the end of the run, for work that cannot be dropped because it blocks its thread.
+    /// Returns the condition that ends the run, for work that cannot be dropped because it blocks its thread.
     pub(crate) fn over(&self) -> &Over {
         &self.over
     }
@@ -109,7 +109,7 @@ impl World {
         self.seed
     }
 
-    /// Returns a random number generator. A seed determines the generators; each call gives another.
+    /// Returns a new random number generator. The seed and the number of earlier calls determine its numbers.
     pub(crate) fn rng(&self) -> Rng {
         let draw = self.drawn.fetch_add(1, Ordering::Relaxed);
         Rng::with_seed(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(draw))
@@ -199,7 +199,7 @@ impl World {
     pub(crate) fn clock(&self) -> Result<Arc<dyn TestClock>, Failure> {
         self.sandbox
             .clock()
-            .ok_or_else(|| Failure::new("a case that moves the clock does not say that it rests on one"))
+            .ok_or_else(|| Failure::new("a case that moves the clock does not declare the basis `@Clock`"))
     }
 
     pub(crate) fn has(&self, part: Part) -> bool {
@@ -215,20 +215,21 @@ impl World {
         self.harness.declared().loses_answers()
     }
 
-    /// Returns whether the clock can be moved so far that the store forgets what has ended. It cannot while an earlier
-    /// attempt may still be in flight: no store could then tell that attempt from a new call.
+    /// Returns whether the clock can be moved so far that the store forgets what has ended. The clock must not be moved
+    /// so far while an earlier attempt may be in flight: the store could not tell the attempt from a new call.
     pub(crate) fn can_forget(&self) -> bool {
         self.can_travel() && !self.loses_answers()
     }
 
-    /// Lets time pass until the store may forget what has ended, where it can forget.
+    /// Lets time pass until the store may forget what has ended. Does nothing if [`can_forget`](Self::can_forget) is
+    /// false.
     pub(crate) async fn pass_memory(&self) {
         if let (true, Retention::For(week)) = (self.can_forget(), Retention::DEFAULT) {
             self.pass(week + self.short()).await;
         }
     }
 
-    /// Lets that time pass, and lets upkeep delete everything that it may.
+    /// Lets time pass as [`pass_memory`](Self::pass_memory) does, and lets upkeep delete everything that it may.
     pub(crate) async fn outlast_memory(&self) -> Verdict {
         self.pass_memory().await;
         self.upkeep().await?;

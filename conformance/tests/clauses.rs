@@ -5,12 +5,12 @@
 use storagebox_conformance::{CLAUSES, Case, cases, decisions, table};
 
 #[test]
-fn the_table_is_fresh() {
+fn the_table_of_clauses_is_up_to_date() {
     assert!(table() == include_str!("../CLAUSES.md"), "CLAUSES.md is stale: run `cargo xtask clauses`");
 }
 
 #[test]
-fn the_decisions_are_fresh() {
+fn the_document_of_decisions_is_up_to_date() {
     assert!(decisions() == include_str!("../../docs/DECISIONS.md"), "DECISIONS.md is stale: run `cargo xtask clauses`");
 }
 
@@ -23,7 +23,7 @@ fn every_clause_has_a_case() {
 }
 
 #[test]
-fn every_case_defends_a_clause_under_a_name_of_its_own() {
+fn every_case_has_a_known_clause_and_a_unique_name() {
     let mut names: Vec<_> = cases().iter().map(|case| case.name()).collect();
     let stray: Vec<_> =
         cases().into_iter().filter(|case| !CLAUSES.iter().any(|clause| clause.id == case.clause())).collect();
@@ -34,9 +34,10 @@ fn every_case_defends_a_clause_under_a_name_of_its_own() {
     assert_eq!(names.len(), total, "two cases share a name");
 }
 
-/// Where answers are lost, few cases are ignored, and none of a promise that must hold there.
+/// A case that needs each answer is ignored if the harness loses answers. Only the clauses listed in this test may have
+/// such cases.
 #[test]
-fn what_needs_each_answer_is_what_may_count_again_or_be_forgotten() {
+fn cases_that_need_each_answer_belong_to_the_expected_clauses() {
     let excused: Vec<_> = cases().into_iter().filter(Case::needs_each_answer).collect();
     let of = |clause: &str| excused.iter().filter(|case| case.clause() == clause).count();
     assert_eq!(excused.len(), 55, "{excused:?}");
@@ -48,7 +49,7 @@ fn what_needs_each_answer_is_what_may_count_again_or_be_forgotten() {
     assert!(excused.iter().all(may_be), "{excused:?}");
 }
 
-/// Clauses that are tested elsewhere, as the contract says: those of the facade, and of the processor alone.
+/// The clauses of the facade and of the processor, which other tests than this suite cover.
 const ELSEWHERE: [&str; 3] = ["S-6", "S-7", "P-5"];
 
 /// The contract's text and the table name the same clauses.

@@ -50,7 +50,7 @@ fn a_case_is_dropped_when_the_run_is_stopped() {
     assert_nothing_was_run(&certify(Silent(stop), options, |_, _| {}).unwrap());
 }
 
-/// A server that stops answering at the second sandbox: random sequences create one, and block their thread.
+/// A server that stops the run and answers no more when a second sandbox is created while the first sandbox exists.
 struct SilentLater<H> {
     stop: Stop,
     first: Arc<()>,
@@ -95,8 +95,9 @@ impl Sandbox for Place {
 }
 
 #[test]
-fn random_sequences_are_dropped_too() {
+fn random_sequences_are_dropped_when_the_run_is_stopped() {
     let (stop, harness) = (Stop::new(), Embedded::new("memory", |clock| MemoryStore::builder().clock(clock).build()));
+    // A random sequence creates a second sandbox, and blocks its thread until the sandbox is created.
     let options = Options::new(Profile::SMOKE).parts([Part::Ordered]).threads(1).stop(&stop);
     let certificate = certify(SilentLater { stop, first: Arc::default(), harness }, options, |_, _| {}).unwrap();
     let failed = certificate.entries().iter().find(|entry| matches!(entry.end, End::Failed(_)));

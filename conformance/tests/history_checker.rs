@@ -92,7 +92,7 @@ impl Specification for Token {
     }
 }
 
-/// Records a call that overlaps no other.
+/// Records a call that overlaps no other call.
 fn call<Op, Reply>(recorder: &Recorder<Op, Reply>, client: usize, op: Op, reply: Reply) {
     recorder.invoke(client, op).respond(reply);
 }
@@ -109,7 +109,7 @@ where
     check(spec, &recorder.history(), Limits::default())
 }
 
-/// Checks with a limit on the number of configurations.
+/// Checks the history with this limit on the number of configurations.
 fn verdict_within<S>(configurations: usize, spec: &S, recorder: &Recorder<S::Op, S::Reply>) -> Verdict
 where
     S: Specification<Op: Clone, Reply: Clone>,
@@ -134,7 +134,7 @@ fn an_empty_history_is_linearizable() {
 }
 
 #[test]
-fn writes_may_take_effect_in_the_reverse_order_of_their_invocations() {
+fn overlapping_writes_may_take_effect_in_reverse_order() {
     let register = Recorder::new();
     let writes = [1, 2, 3].map(|value| register.invoke(0, Write(value)));
     for value in [3, 2, 1] {
@@ -147,7 +147,7 @@ fn writes_may_take_effect_in_the_reverse_order_of_their_invocations() {
 }
 
 #[test]
-fn a_value_that_was_read_cannot_be_unread_while_its_write_is_pending() {
+fn an_old_value_read_after_the_new_one_is_a_violation() {
     let register = Recorder::new();
     let write = register.invoke(0, Write(1));
     call(&register, 1, Read, Value(1));
@@ -157,7 +157,7 @@ fn a_value_that_was_read_cannot_be_unread_while_its_write_is_pending() {
 }
 
 #[test]
-fn a_token_is_won_once_by_any_of_those_who_overlap() {
+fn any_one_of_the_overlapping_calls_may_win_the_token() {
     let token = Recorder::new();
     let clients = [0, 1, 2].map(|client| token.invoke(client, Consume));
     for (client, reply) in clients.into_iter().zip([Late, Busy, Won]) {
@@ -168,7 +168,7 @@ fn a_token_is_won_once_by_any_of_those_who_overlap() {
 }
 
 #[test]
-fn nobody_is_late_before_somebody_could_have_won() {
+fn the_reply_late_before_any_call_can_win_is_a_violation() {
     let token = Recorder::new();
     call(&token, 0, Consume, Late);
     call(&token, 1, Consume, Won);
@@ -176,7 +176,7 @@ fn nobody_is_late_before_somebody_could_have_won() {
 }
 
 #[test]
-fn the_report_marks_the_attempt_without_a_place() {
+fn the_report_marks_the_attempt_that_fits_no_order() {
     let token = Recorder::new();
     let first = token.invoke(0, Consume);
     let second = token.invoke(1, Consume);
@@ -198,7 +198,8 @@ just before it responded, the state was one of:
     assert_eq!(verdict(&Token, &token).to_string(), expected);
 }
 
-/// Three calls of eighteen matter: 3 was read before 4, and 3 is written once.
+/// The register reads 3, then 4, then 3 again, but 3 is written once. Of all 18 calls, the report shows only these
+/// three reads.
 #[test]
 fn the_report_shows_the_calls_that_matter() {
     let register = Recorder::new();
@@ -224,7 +225,7 @@ whatever the 15 other calls did, and whenever
 }
 
 #[test]
-fn an_unknown_outcome_may_be_an_effect() {
+fn an_unknown_outcome_may_have_an_effect() {
     let token = Recorder::new();
     lose(&token, 0, Consume);
     call(&token, 1, Consume, Late);
@@ -232,7 +233,7 @@ fn an_unknown_outcome_may_be_an_effect() {
 }
 
 #[test]
-fn an_unknown_outcome_may_be_none() {
+fn an_unknown_outcome_may_have_no_effect() {
     let token = Recorder::new();
     lose(&token, 0, Consume);
     call(&token, 1, Consume, Won);
@@ -240,7 +241,7 @@ fn an_unknown_outcome_may_be_none() {
 }
 
 #[test]
-fn an_unknown_outcome_may_come_long_after_its_client_went_on() {
+fn an_unknown_outcome_may_take_effect_after_later_calls() {
     let register = Recorder::new();
     lose(&register, 0, Write(1));
     call(&register, 0, Write(2), Written);
@@ -250,7 +251,7 @@ fn an_unknown_outcome_may_come_long_after_its_client_went_on() {
 }
 
 #[test]
-fn an_unknown_outcome_never_comes_twice() {
+fn an_unknown_outcome_takes_effect_at_most_once() {
     let register = Recorder::new();
     lose(&register, 0, Write(1));
     call(&register, 1, Read, Value(1));
@@ -260,7 +261,7 @@ fn an_unknown_outcome_never_comes_twice() {
 }
 
 #[test]
-fn an_unknown_outcome_never_comes_before_its_invocation() {
+fn an_unknown_outcome_has_no_effect_before_its_invocation() {
     let register = Recorder::new();
     call(&register, 1, Read, Value(1));
     lose(&register, 0, Write(1));
@@ -268,7 +269,7 @@ fn an_unknown_outcome_never_comes_before_its_invocation() {
 }
 
 #[test]
-fn unknown_outcomes_that_change_nothing_cost_nothing() {
+fn unknown_outcomes_without_effect_add_no_configurations() {
     let token = Recorder::new();
     call(&token, 0, Consume, Won);
     for client in 1..=63 {
@@ -279,7 +280,7 @@ fn unknown_outcomes_that_change_nothing_cost_nothing() {
 }
 
 #[test]
-fn more_than_64_pending_attempts_are_over_budget_whatever_the_limit() {
+fn more_than_64_pending_attempts_are_over_budget_at_any_limit() {
     let register = Recorder::new();
     for client in 0..64 {
         lose(&register, client, Read);
@@ -315,7 +316,7 @@ fn more_than_1000_events_are_over_budget() {
 }
 
 #[test]
-fn more_configurations_than_allowed_are_over_budget_and_no_pass() {
+fn too_many_configurations_are_over_budget_and_do_not_pass() {
     let register = Recorder::new();
     for value in 1..=20 {
         lose(&register, 0, Write(value));
@@ -338,7 +339,7 @@ fn configurations_are_counted_through_the_whole_history() {
 }
 
 #[test]
-fn nothing_takes_effect_before_a_response_needs_it() {
+fn calls_take_effect_only_when_a_response_needs_them() {
     let register = Recorder::new();
     let write = register.invoke(0, Write(1));
     call(&register, 1, Read, Value(0));
@@ -359,7 +360,7 @@ fn each_key_has_its_own_history() {
 }
 
 #[test]
-fn what_threads_record_of_an_atomic_token_is_linearizable() {
+fn the_history_of_threads_on_an_atomic_token_is_linearizable() {
     for _ in 0..200 {
         let (spent, recorder) = (AtomicBool::new(false), Recorder::new());
         thread::scope(|scope| {

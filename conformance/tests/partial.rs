@@ -1,4 +1,4 @@
-//! A backend with only some parts is certified for those: their cases need no other part.
+//! A backend that has only some parts is certified for these parts: their cases need no other part.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -74,10 +74,11 @@ fn having(parts: &'static [Part]) -> Embedded<Only> {
     let make = |clock| MemoryStore::builder().clock(clock).build();
     let harness = Embedded::new(format!("memory, {parts:?}"), move |clock| Ok(Only(parts, make(clock)?)));
     let missing = ALL.into_iter().filter(|part| !parts.contains(part));
-    missing.fold(harness, |harness, part| harness.without(part, "it is not there"))
+    missing.fold(harness, |harness, part| harness.without(part, "the store does not have this part"))
 }
 
-/// Returns the number of passed cases that all parts share, and of passed cases of the parts themselves.
+/// Runs all cases on a store with these parts. Returns the number of passed cases that every store runs, and the number
+/// of passed cases of these parts.
 fn held(parts: &'static [Part]) -> (usize, usize) {
     let runner = Runner::new(having(parts), Profile::SMOKE).unwrap();
     let (mut shared, mut own) = (0, 0);
@@ -101,7 +102,7 @@ fn each_part_alone_is_certified() {
 }
 
 #[test]
-fn banks_and_records_are_certified_for_their_deduplicator_too() {
+fn banks_with_records_are_certified_for_the_deduplicator() {
     let (_, apart) = held(&[Part::ItemBank]);
     let (_, others) = held(&[Part::Dedup]);
     let (_, together) = held(&[Part::ItemBank, Part::Dedup]);

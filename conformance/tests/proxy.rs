@@ -1,4 +1,4 @@
-//! The proxy, in front of a server that records each line and answers it in two segments.
+//! Tests of the proxy, in front of a server that records each line and answers it in two segments.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -62,7 +62,7 @@ async fn ask(client: &mut BufReader<TcpStream>, pieces: &[&str]) -> std::io::Res
 }
 
 #[tokio::test]
-async fn what_is_not_armed_passes() {
+async fn requests_without_the_armed_text_pass() {
     let (proxy, noted) = proxied().await;
     let mut client = connect(&proxy).await;
     proxy.arm(Cut::RequestLost, "order-18", 0);
@@ -74,7 +74,7 @@ async fn what_is_not_armed_passes() {
 }
 
 #[tokio::test]
-async fn a_lost_request_does_not_land() {
+async fn a_lost_request_does_not_reach_the_server() {
     for cut in [Cut::RequestLost, Cut::HalfRequest] {
         let (proxy, noted) = proxied().await;
         let mut client = connect(&proxy).await;
@@ -86,7 +86,7 @@ async fn a_lost_request_does_not_land() {
     }
 }
 
-/// Ends a connection with a reset, as RabbitMQ does, before a request arrives or after it has arrived.
+/// Accepts a connection and ends it with a reset. If `reads` is true, the server reads the request before the reset.
 async fn resetting(listener: TcpListener, reads: bool) {
     let (mut client, _) = listener.accept().await.unwrap();
     client.set_zero_linger().unwrap();
@@ -96,7 +96,7 @@ async fn resetting(listener: TcpListener, reads: bool) {
 }
 
 #[tokio::test]
-async fn a_server_that_ends_with_a_reset_has_ended() {
+async fn a_connection_that_the_server_resets_counts_as_closed() {
     for (cut, reads) in Cut::ALL.into_iter().flat_map(|cut| [(cut, true), (cut, false)]) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let proxy = Proxy::start(listener.local_addr().unwrap()).await.unwrap();
@@ -121,7 +121,7 @@ async fn a_server_that_ends_with_a_reset_has_ended() {
 }
 
 #[tokio::test]
-async fn a_lost_reply_has_landed() {
+async fn a_request_whose_reply_is_lost_reaches_the_server() {
     let (proxy, noted) = proxied().await;
     let mut client = connect(&proxy).await;
     proxy.arm(Cut::ReplyLost, "order-17", 0);
@@ -148,7 +148,7 @@ async fn every_third_reply_is_lost() {
 }
 
 #[tokio::test]
-async fn half_a_reply_arrives_and_then_the_end() {
+async fn cut_half_reply_sends_half_and_closes_the_connection() {
     let (proxy, noted) = proxied().await;
     let mut client = connect(&proxy).await;
     proxy.arm(Cut::HalfReply, "order-17", 0);
@@ -158,7 +158,7 @@ async fn half_a_reply_arrives_and_then_the_end() {
 }
 
 #[tokio::test]
-async fn without_an_answer_the_connection_stays_open() {
+async fn cut_no_answer_keeps_the_connection_open() {
     let (proxy, noted) = proxied().await;
     let mut client = connect(&proxy).await;
     proxy.arm(Cut::NoAnswer, "order-17", 0);
@@ -171,7 +171,8 @@ async fn without_an_answer_the_connection_stays_open() {
     assert!(futures_util::FutureExt::now_or_never(read).is_none(), "nothing to read, and no end");
 }
 
-/// The needle spans two segments; the proxy has read the first before the second is sent.
+/// The client sends the armed text in two segments, and the proxy reads the first segment before the second is sent.
+/// The proxy still recognises the text.
 #[tokio::test]
 async fn a_split_request_is_recognised() {
     for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost] {
@@ -188,9 +189,9 @@ async fn a_split_request_is_recognised() {
     }
 }
 
-/// Both sides read in pieces: the pieces that the server reads are counted, and so are those of its answer.
+/// A slicing proxy delivers a request and its answer in many small pieces. Without slicing there are few pieces.
 #[tokio::test]
-async fn what_is_sliced_arrives_in_pieces_and_whole() {
+async fn sliced_data_arrives_completely_in_small_pieces() {
     const LENGTH: usize = 1_000;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let proxy = Proxy::start(listener.local_addr().unwrap()).await.unwrap();
@@ -210,7 +211,7 @@ async fn what_is_sliced_arrives_in_pieces_and_whole() {
     }
 }
 
-/// Reads this many bytes, and returns them with the number of pieces in which they arrived.
+/// Reads `length` bytes. Returns the bytes, and the number of reads that delivered them.
 async fn pieces(from: &mut TcpStream, length: usize) -> (Vec<u8>, usize) {
     let (mut all, mut count, mut chunk) = (vec![], 0, [0; 4_096]);
     while all.len() < length {
@@ -223,7 +224,7 @@ async fn pieces(from: &mut TcpStream, length: usize) -> (Vec<u8>, usize) {
 }
 
 #[tokio::test]
-async fn so_many_requests_pass_first() {
+async fn a_cut_lets_the_given_number_of_requests_pass_first() {
     let (proxy, noted) = proxied().await;
     let mut client = connect(&proxy).await;
     proxy.arm(Cut::ReplyLost, "order-17", 2);
@@ -235,7 +236,7 @@ async fn so_many_requests_pass_first() {
 }
 
 #[tokio::test]
-async fn round_trips_are_changes_of_direction() {
+async fn each_request_with_its_answer_counts_as_a_round_trip() {
     let (proxy, _) = proxied().await;
     let (mut one, mut other) = (connect(&proxy).await, connect(&proxy).await);
     ask(&mut one, &["a", "b", "c\n"]).await.unwrap();
@@ -246,7 +247,7 @@ async fn round_trips_are_changes_of_direction() {
 }
 
 #[tokio::test]
-async fn a_dropped_proxy_hangs_up() {
+async fn a_dropped_proxy_closes_its_connections() {
     let (proxy, _) = proxied().await;
     let mut client = connect(&proxy).await;
     ask(&mut client, &["a\n"]).await.unwrap();

@@ -17,7 +17,7 @@ use storagebox_memory::MemoryStore;
 /// The public names of `storagebox-core`.
 const NAMES: &str = include_str!("../../docs/api/storagebox-core.txt");
 
-/// The traits of the parts, each with the part under which a layer sees its calls.
+/// The trait of each part, and the part that a layer sees in calls of the trait.
 const TRAITS: [(&str, layer::Part); 8] = [
     ("ItemBank", layer::Part::Bank),
     ("DedupRepo", layer::Part::Records),
@@ -32,7 +32,7 @@ const TRAITS: [(&str, layer::Part); 8] = [
 /// A text argument: the part, the method, and the position in the arguments, such as `Lease.op`.
 type Place = (String, String, String);
 
-/// Returns every text argument of a part's methods in the names, without cursors, whose text is the store's own.
+/// Returns every text argument of the methods in [`NAMES`]. Cursors are left out, because the store chooses their text.
 fn arguments() -> BTreeSet<Place> {
     let mut places = BTreeSet::new();
     for (name, part) in TRAITS {
@@ -56,7 +56,7 @@ fn types(arguments: &str) -> Vec<&str> {
     named.map(|name| name.split(|c: char| !c.is_alphanumeric()).next().unwrap()).collect()
 }
 
-/// Returns the texts in a value of this type.
+/// Returns the paths of all texts in a value of the type `of`. Each path begins with `path`.
 fn texts(of: &str, path: &str) -> Vec<String> {
     if of == "Cursor" {
         return vec![];
@@ -70,7 +70,7 @@ fn texts(of: &str, path: &str) -> Vec<String> {
     inner.flat_map(|(field, of)| texts(of, &format!("{path}.{field}"))).collect()
 }
 
-/// Records the texts that calls are given.
+/// Records the texts that are passed to calls.
 #[derive(Debug, Default)]
 struct Given(Mutex<BTreeMap<Place, BTreeSet<String>>>);
 
@@ -178,7 +178,7 @@ fn tried() -> BTreeMap<Place, BTreeSet<String>> {
         Ok(Layered::new(Arc::new(store), Arc::clone(&layer) as _))
     });
     let runner = Runner::new(harness, Profile::SMOKE).unwrap();
-    // Reasons are only in logs, which have their own clause.
+    // The reason of a change is a text of its log, and C-9 is the clause of logs.
     let is_about_texts = |case: &&Case| case.clause() == "V-2" || case.clause() == "C-9";
     for case in cases().iter().filter(is_about_texts) {
         assert!(matches!(runner.run(case, 7), Outcome::Passed), "{case:?}");
@@ -195,7 +195,7 @@ fn tried() -> BTreeMap<Place, BTreeSet<String>> {
     tried
 }
 
-/// Returns the texts of the common pool: those that two calls of the suite both try. Each case also has its own names.
+/// Returns the texts that cases passed to both `take` and `record`.
 fn pool(tried: &BTreeMap<Place, BTreeSet<String>>) -> BTreeSet<String> {
     let of = |part: &str, method: &str, path: &str| &tried[&(part.to_owned(), method.to_owned(), path.to_owned())];
     let (claims, ids) = (of("bank", "take", "ClaimId"), of("records", "record", "DedupId"));
@@ -213,7 +213,7 @@ fn every_text_of_every_method_is_tried() {
     assert!(untried.is_empty(), "no case of V-2 or C-9 tries these texts: {untried:#?}");
 }
 
-/// The names are parsed in the format in which they are written.
+/// The parser finds a few known text arguments in [`NAMES`], and no payload or cursor.
 #[test]
 fn texts_are_found_in_arguments_and_in_their_fields() {
     let found = arguments();

@@ -1,4 +1,5 @@
-//! The ratings of article 4, arriving in every order: the newest write stays, a deleted one does not come back.
+//! The ratings of article 4, which arrive in any order. The newest write stays, and a deleted rating does not come
+//! back.
 
 use storagebox::ordered::OrderedOptions;
 use storagebox::{Result, Store};
@@ -12,7 +13,7 @@ async fn main() -> Result<()> {
     store.setup().await?;
     let ratings = store.ordered_with("ratings", OrderedOptions::sequence())?;
 
-    // The first rating is hedged: a copy of it arrives last.
+    // The first rating was sent twice, and its copy arrives last.
     for (rating, at) in [("3", 10), ("5", 20), ("3", 10)] {
         let written = ratings.put(MOVIE, rating).at(at).by("phone").await?;
         println!("rating {rating} of {at}: {written:?}");

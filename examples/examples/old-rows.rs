@@ -1,4 +1,5 @@
-//! The rows of article 4, which are years old: by default they are too old, and a namespace is created that takes them.
+//! The rows of article 4, which are years old. A namespace with default options refuses them as too old, and a
+//! namespace with other options accepts them.
 
 use std::time::Duration;
 
@@ -12,7 +13,8 @@ const ROWS: [(&str, &str, i64); 4] = [
     ("User#2/Movie#Z", "5", 1_721_757_100_000),
 ];
 
-/// More than the oldest row is old. It stays with the namespace, and deletes are remembered for as long.
+/// The age of the tombstones of a namespace. It is longer than the age of the oldest row, so that the namespace accepts
+/// all rows.
 const FIFTY_YEARS: Duration = Duration::from_secs(50 * 365 * 24 * 3_600);
 
 #[tokio::main]
@@ -32,7 +34,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// How many rows stand there now. Loading them again changes nothing, since each keeps its stamp.
+/// Loads the rows, and returns the number of stored rows. Each row has its own stamp, so a second load changes nothing.
 async fn load(ratings: &OrderedValues) -> Result<usize> {
     let mut loaded = 0;
     for (key, rating, at) in ROWS {

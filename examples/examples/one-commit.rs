@@ -1,7 +1,8 @@
 //! An order and its voucher in one commit: both are in the file, or neither is.
 //!
-//! A program that writes rows of its own into the database of its store need not choose between *voucher first* and
-//! *order first*. Here every third purchase changes its mind before the commit, and one loses the answer to its commit.
+//! A program whose own rows are in the database of its store need not choose between *voucher first* and *order first*.
+//! Here every third purchase is rolled back. After each purchase, the program asks the store whether the commit
+//! succeeded, as it would after a lost answer.
 
 use std::process::ExitCode;
 
@@ -26,7 +27,7 @@ async fn main() -> Result<ExitCode, Failure> {
 
     for number in 0..PURCHASES {
         let receipt = buy(&store, &pool, number).await?;
-        // As a program asks that has no answer to its COMMIT.
+        // A program asks this if it has no answer to its COMMIT.
         println!("order-{number}: {:?}", store.settle(&receipt).await?);
         assert_eq!(store.settle(&receipt).await? == CommitState::Committed, number % 3 != 0);
     }
@@ -38,7 +39,7 @@ async fn main() -> Result<ExitCode, Failure> {
     Ok(if orders.unsigned_abs() == counts.held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Takes a voucher and inserts the order in one transaction. Every third customer goes away.
+/// Takes a voucher and inserts the order in one transaction. Every third transaction is rolled back.
 async fn buy(store: &Store, pool: &SqlitePool, number: u32) -> Result<Receipt, Failure> {
     let order = format!("order-{number}");
     let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;

@@ -1,4 +1,4 @@
-//! A payment is made once, however often its message comes, and also if the first worker crashes on the way.
+//! A payment is made once, however often its message comes, even if the first worker crashes during the payment.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,7 +22,7 @@ async fn main() -> Result<(), RunError<Error>> {
     let crash = tokio::time::timeout(Duration::from_millis(20), crashing.into_future());
     assert!(crash.await.is_err(), "the first worker never answers");
 
-    // Ten others get the same message; one pays, all answer with its result.
+    // Ten other workers get the same message. One of them pays, and all return its result.
     let workers: Vec<_> = (0..10)
         .map(|_| {
             let (payments, paid) = (payments.clone(), Arc::clone(&paid));

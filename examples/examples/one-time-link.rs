@@ -1,5 +1,5 @@
-//! A link in a mail that signs in once. Scanners open it before people do, people click twice and reload, and the server
-//! crashes once on the way.
+//! A link in a mail that signs a person in once. Scanners open the link before people do, people click twice and
+//! reload, and the server crashes once during a sign-in.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,23 +11,23 @@ use storagebox::time::{Timer, TokioTimer};
 use storagebox::tokens::{Peeked, TokenBegun, TokenCommitted};
 use storagebox::{OneTimeTokens, Payload, Store};
 
-/// Much longer than a press takes, so that no press loses its lease.
+/// The lease of a press of the button. It is much longer than a press takes, so that no press loses its lease.
 const LEASE: Duration = Duration::from_secs(30);
-/// The lease of the server that crashes, so that nobody waits for long.
+/// The lease of a press whose server crashes. It is short, so that the next press need not wait long.
 const CRASHED: Duration = Duration::from_millis(200);
 
-/// What the site answers: a status and a text.
+/// The response of the site: a status and a text.
 type Answer = (u16, String);
 
 #[derive(Clone)]
 struct Site {
     links: OneTimeTokens,
-    /// How many sessions were begun.
+    /// The number of sessions that have begun so far.
     sessions: Arc<AtomicU32>,
 }
 
 impl Site {
-    /// `GET`: a page with a button. Whoever opens the link by itself comes no further.
+    /// Handles `GET`: returns a page with a button. A scanner that only opens the link does not sign in.
     async fn page(&self, token: &str) -> storagebox::Result<Answer> {
         Ok(match self.links.peek(token).await? {
             Peeked::Live => (200, "press the button to sign in".to_owned()),
@@ -35,8 +35,8 @@ impl Site {
         })
     }
 
-    /// `POST`: the button. The browser is known by a random cookie that came with the page. Whoever has the link and names
-    /// the browser gets its session, so a browser's name must not be guessable.
+    /// Handles `POST`, which the button sends. `browser` is a random cookie that came with the page. It must not be
+    /// guessable, because a client with the link and the cookie gets the session.
     async fn button(&self, token: &str, browser: &str) -> storagebox::Result<Answer> {
         let lease = match self.links.begin(token, browser, LEASE).await? {
             TokenBegun::Started(lease) => lease,
@@ -51,7 +51,7 @@ impl Site {
         })
     }
 
-    /// As a browser does: again after 503.
+    /// Presses the button as a browser does, and tries again after 503.
     async fn pressed(&self, token: &str, browser: &str) -> storagebox::Result<Answer> {
         loop {
             let answer = self.button(token, browser).await?;
@@ -73,8 +73,9 @@ async fn main() -> Result<(), BoxError> {
     let store = Store::open(url).await?;
     store.setup().await?;
     let site = Site { links: store.one_time_tokens("sign-in")?, sessions: Arc::default() };
-    // In place of hashes of the link's secret and of the browsers' cookies: ids may be shown by errors and logs. The hashes
-    // do not hide the session. The store holds it, as the recorded result, for as long as it is replayed.
+    // A real site passes hashes of the link's secret and of the browsers' cookies, because errors and logs may show
+    // ids. The hashes do not hide the session: the store holds the session as the result, for as long as it is
+    // replayed.
     let [token, one, other] = std::array::from_fn(|_| RandomIds.fresh());
     site.links.create([&token]).await?;
 
@@ -83,7 +84,7 @@ async fn main() -> Result<(), BoxError> {
         assert_eq!(site.page(&token).await?.0, 200);
     }
 
-    // A server that crashes after it has begun: the link is free again once the lease has lapsed.
+    // A server begins and crashes. The link is free again once the lease has lapsed.
     let crashed = site.links.begin(&token, "nobody", CRASHED).await?;
     assert!(matches!(crashed, TokenBegun::Started(_)));
 

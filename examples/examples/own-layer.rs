@@ -1,4 +1,4 @@
-//! A custom layer, in some twenty lines: it sees each attempt of each call, and reports those that were slow or failed.
+//! A custom layer, in some twenty lines: it sees each attempt of each call, and reports slow and failed attempts.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! 150 students choose among 3 classes of 50 seats, all at once. A full class sends them on; nobody gets two seats.
+//! 150 students choose among 3 classes of 50 seats, all at once. A student whose class is full gets a seat in another
+//! class, and no student gets two seats.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ async fn main() -> Result<()> {
     let bookings: Vec<_> = (0..150)
         .map(|student| {
             let seats = seats.clone();
-            // Most want the Monday.
+            // Most students want the class on Monday.
             let wish = if student % 3 == 0 { student % 2 + 1 } else { 0 };
             tokio::spawn(async move { book(&seats, &format!("student-{student}"), wish).await })
         })
@@ -35,7 +36,8 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// The class that has room, beginning with the one wished for.
+/// Books a seat in the first class with a free seat, beginning with the class that the student wishes. Returns the
+/// class.
 async fn book(seats: &Deduplicator, student: &str, wish: usize) -> Result<Option<String>> {
     for class in CLASSES.iter().cycle().skip(wish).take(CLASSES.len()) {
         match seats.assign(student, *class).await? {

@@ -1,5 +1,5 @@
-//! A shop on one store: every request comes twice, as from an impatient browser, and all of them at once. With
-//! `RUST_LOG=debug` each line shows the order and the call in which it was written.
+//! A shop on one store. Every request comes twice, as from an impatient browser, and all requests come at once. With
+//! `RUST_LOG=debug`, each line of the log shows its order and its call.
 
 use storagebox::{RunError, Store};
 use storagebox_examples::shop::{Ordered, Seat, Shop, Uncounted};

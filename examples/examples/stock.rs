@@ -1,4 +1,4 @@
-//! 10 pairs of shoes, 30 orders, each sent twice and all at once: 10 are sold, never 11.
+//! 30 orders for 10 pairs of shoes, each sent twice and all at once: 10 pairs are sold, never 11.
 
 use storagebox::{Counted, Result, Store};
 
@@ -23,7 +23,7 @@ async fn main() -> Result<()> {
     for order in orders {
         match order.await.expect("no task panics")? {
             Counted::Applied { .. } => sold += 1,
-            // Sent twice, or sold out.
+            // The order was sent twice, or the shoes are sold out.
             Counted::AlreadyApplied { .. } | Counted::OutOfBounds => {}
             refused => panic!("the order was not counted: {refused:?}"),
         }

@@ -1,4 +1,4 @@
-//! 100 clicks of 20 customers, all at once: 20 codes are given, each customer sees one code on every click.
+//! 100 clicks of 20 customers, all at once: 20 codes are given, and each customer sees the same code on every click.
 
 use std::collections::{BTreeMap, BTreeSet};
 

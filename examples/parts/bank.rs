@@ -1,4 +1,4 @@
-//! A different item for each id, and always the same one.
+//! A different item for each id, and the same item on every call for that id.
 
 use storagebox::{Result, Store, Taken};
 

@@ -1,4 +1,4 @@
-//! Work that is done once for an id, and its result for every caller that asks again.
+//! Work that is done once per id. Every later caller gets its result.
 
 use storagebox::{Error, Ran, RunError, Store};
 

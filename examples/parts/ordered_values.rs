@@ -1,4 +1,4 @@
-//! A value whose newest write wins, in whatever order writes arrive.
+//! A value whose newest write wins, in whatever order the writes arrive.
 
 use storagebox::ordered::OrderedOptions;
 use storagebox::{Result, Store, Written};

@@ -1,4 +1,4 @@
-//! A message that is processed once, by a token that its producer made ahead.
+//! A message that is processed once. Its producer has created a token for it in advance.
 
 use storagebox::{Consumed, Result, Store};
 

@@ -1,5 +1,5 @@
-//! A shop as somebody writes it who has read the README: vouchers, orders that are sent twice, webhooks, stock, seats
-//! that are held while they are paid for, and upkeep.
+//! A shop as a reader of the README would write it: vouchers, orders that are sent twice, webhooks, stock, seats that
+//! are held until they are paid for, and upkeep.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use tracing::instrument;
 /// How long a seat is held for a customer who pays for it.
 pub const TO_PAY: Duration = Duration::from_secs(10 * 60);
 
-/// Entries that one round of upkeep deletes at the most.
+/// The maximum number of entries that one call of `maintain` deletes.
 const ENTRIES: usize = 1_000;
 
-/// What the shop keeps, each in a namespace of its own.
+/// A shop. Each of its parts has its own namespace.
 #[derive(Clone, Debug)]
 pub struct Shop {
     store: Store,
@@ -23,27 +23,27 @@ pub struct Shop {
     webhooks: Dedup,
 }
 
-/// What became of an order.
+/// The outcome of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ordered {
-    /// It was placed, now or when it was sent before; this is its receipt.
+    /// The order was placed, now or by an earlier request. Contains its receipt.
     Placed(String),
-    /// The same order is being placed by another request.
+    /// Another request is placing the same order.
     BeingPlaced,
-    /// There was nothing in stock. The same order stays so; who tries again sends another one.
+    /// The article was not in stock. An order with this id stays sold out, so a second try needs another id.
     SoldOut,
-    /// The id is that of an order of something else, which stays as it is.
+    /// An order of another article has this id. It is unchanged.
     OtherOrder,
 }
 
-/// What became of a webhook.
+/// The outcome of a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivered {
-    /// This delivery was worked on.
+    /// The shop has processed this delivery.
     Now,
-    /// An earlier delivery was: the sender need not deliver it again.
+    /// The shop has processed an earlier delivery, so the sender need not deliver the webhook again.
     Before,
-    /// Another process is working on it and may fail: the sender must deliver it again.
+    /// Another process is processing the webhook and may fail, so the sender must deliver it again.
     InWork,
 }
 
@@ -52,30 +52,30 @@ pub enum Delivered {
 pub enum Seat {
     /// The visit has this seat.
     Held(String),
-    /// All seats are taken; one may come free.
+    /// All seats are taken. A seat may become free later.
     SoldOut,
     /// The visit's time is over.
     TooLate,
 }
 
-/// Why the stock did not change, if not because it is empty.
+/// The reason why the stock did not change, other than an empty stock.
 #[derive(Debug, thiserror::Error)]
 pub enum Uncounted {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] Error),
-    /// The change was refused: its operation was made before with another number of pieces, was cancelled, or does not
-    /// fit into what the store can count or remember.
+    /// The change was refused. Its operation was applied before with another number of pieces or was cancelled, or the
+    /// counter has no room for the value or for another operation.
     #[error("the stock was not changed: {0:?}")]
     Refused(Counted),
 }
 
 impl Shop {
-    /// A shop in the store, which is made ready for it.
+    /// Opens a shop in the store, and sets the store up.
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Returns any error of the store.
     pub async fn open(store: Store) -> Result<Self> {
         store.setup().await?;
         let (vouchers, seats) = (store.bank("vouchers")?, store.bank("seats")?);
@@ -84,11 +84,12 @@ impl Shop {
         Ok(Self { store, vouchers, orders, stock, seats, webhooks })
     }
 
-    /// Fills the shelves. Doing it again with the same delivery changes nothing.
+    /// Adds a delivery to the stock. A second call for the same delivery changes nothing.
     ///
     /// # Errors
     ///
-    /// Those of the store. [`Uncounted::Refused`] if the delivery was noted with another number of pieces.
+    /// Returns any error of the store, and [`Uncounted::Refused`] if the delivery was added before with another number
+    /// of pieces.
     pub async fn deliver(&self, delivery: &str, sku: &str, pieces: i64) -> Result<(), Uncounted> {
         match self.stock.add(sku, pieces).by(delivery).await? {
             Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(()),
@@ -96,33 +97,33 @@ impl Shop {
         }
     }
 
-    /// Brings voucher codes and seats.
+    /// Adds voucher codes and seats.
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Returns any error of the store.
     pub async fn offer(&self, codes: &[String], seats: &[String]) -> Result<()> {
         self.vouchers.add(codes).await?;
         self.seats.add(seats).await.map(drop)
     }
 
-    /// The voucher of a customer: the same one on every click. `None` if there are none left.
-    /// The span does not show the address.
+    /// Returns the voucher of a customer, the same voucher on every click, or `None` if no voucher is left. The span
+    /// does not show the address.
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Returns any error of the store.
     #[instrument(skip_all, err)]
     pub async fn voucher(&self, email: &str) -> Result<Option<String>> {
         let taken = self.vouchers.assign(email).await?;
         Ok(taken.item().map(|item| item.as_str().to_owned()))
     }
 
-    /// Places an order once, however often it is sent: the id is the one that the customer's browser made.
+    /// Places an order once, however often it is sent. The customer's browser creates the id.
     ///
     /// # Errors
     ///
-    /// Those of the store and of the stock. After one, the same order may be sent again.
+    /// Returns any error of the store and of the stock. After an error, the same order may be sent again.
     #[instrument(skip(self), err)]
     pub async fn order(&self, id: &str, sku: &str) -> Result<Ordered, RunError<Uncounted>> {
         let ran = self.orders.run(id, |_fence| self.place(id, sku)).fingerprint(sku).await?;
@@ -131,29 +132,30 @@ impl Shop {
                 receipt if receipt.is_empty() => Ordered::SoldOut,
                 receipt => Ordered::Placed(receipt.into_owned()),
             },
-            // Only a receipt can be too long to be kept.
+            // The result is a receipt, because the empty result of a sold-out order is never too long to keep.
             Ran::NotKept { .. } => Ordered::Placed(receipt(id)),
-            // Another request has begun, also if this one was too slow. `Over` answers calls that take up a run.
+            // Another request is placing the order. For `Fenced`, it has begun because this request was too slow.
+            // `Over` cannot occur here, because this call takes up no earlier run.
             Ran::InFlight { .. } | Ran::Fenced | Ran::Over => Ordered::BeingPlaced,
             Ran::Mismatch => Ordered::OtherOrder,
         })
     }
 
-    /// The sale has the order's id: placed again after a crash, it is not counted twice.
+    /// Takes the article from the stock. The change has the order's id, so a second try after a crash is not counted.
     async fn place(&self, id: &str, sku: &str) -> Result<String, Uncounted> {
         match self.stock.add(sku, -1).within(0..).by(id).await? {
             Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(receipt(id)),
             Counted::OutOfBounds => Ok(String::new()),
-            // Nothing is recorded of a failure, so the order can be sent again once its cause is gone.
+            // No failure is recorded, so the order can be sent again once the cause is gone.
             refused => Err(Uncounted::Refused(refused)),
         }
     }
 
-    /// Works on a webhook once, however often it is delivered, also to several processes at once.
+    /// Processes a webhook once, however often it is delivered, even to several processes at once.
     ///
     /// # Errors
     ///
-    /// Those of the store and of the work. After one, the sender may deliver it again.
+    /// Returns any error of the store and of the work. After an error, the sender may deliver the webhook again.
     pub async fn webhook<W, E>(&self, id: &str, work: impl FnOnce() -> W + Send) -> Result<Delivered, RunError<E>>
     where
         W: Future<Output = Result<(), E>> + Send,
@@ -167,12 +169,12 @@ impl Shop {
         })
     }
 
-    /// Holds a seat for a visit, the same one however often it asks, until it is paid for or the time is over. A visit
-    /// that let its time pass gets none any more; the next visit has another id.
+    /// Holds a seat for a visit until the seat is paid for or the time is over. Repeated calls return the same seat. A
+    /// visit whose time is over gets no seat again; the next visit has another id.
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Returns any error of the store.
     pub async fn hold_seat(&self, visit: &str) -> Result<Seat> {
         Ok(match self.seats.take(visit).for_at_most(TO_PAY).await? {
             Taken::New(held) | Taken::Again(held) => Seat::Held(held.item.as_str().to_owned()),
@@ -181,11 +183,11 @@ impl Shop {
         })
     }
 
-    /// The seat that is the visit's for good, if the visit held one until now.
+    /// Makes the seat that the visit holds permanent, and returns the seat. Returns `None` if the visit holds no seat.
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Returns any error of the store.
     pub async fn pay_seat(&self, visit: &str) -> Result<Option<String>> {
         Ok(match self.seats.confirm(visit).await? {
             Confirmed::Confirmed(seat) => Some(seat.as_str().to_owned()),
@@ -193,11 +195,11 @@ impl Shop {
         })
     }
 
-    /// What a scheduler calls now and then: deletes what has ended.
+    /// Deletes what has ended. A scheduler calls it from time to time.
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// Returns any error of the store.
     pub async fn clean_up(&self) -> Result<()> {
         while self.store.maintain(ENTRIES).await?.more {}
         Ok(())

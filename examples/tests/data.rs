@@ -1,4 +1,4 @@
-//! The committed sample data is what the generator makes, and what the README says of it is true.
+//! The committed sample data matches the generator and the README.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -16,7 +16,7 @@ fn committed(name: &str) -> String {
 }
 
 #[test]
-fn the_codes_are_as_generated() {
+fn committed_codes_match_the_generator() {
     assert!(
         committed("codes.csv") == data::codes(DEFAULT_SEED),
         "run: cargo run -p storagebox-examples --example make-data"
@@ -24,7 +24,7 @@ fn the_codes_are_as_generated() {
 }
 
 #[test]
-fn the_subscribers_are_as_generated() {
+fn committed_subscribers_match_the_generator() {
     assert!(
         committed("subscribers.csv") == data::subscribers(DEFAULT_SEED),
         "run: cargo run -p storagebox-examples --example make-data"
@@ -32,7 +32,7 @@ fn the_subscribers_are_as_generated() {
 }
 
 #[test]
-fn there_are_as_many_as_promised() {
+fn sample_data_has_the_promised_number_of_lines() {
     let codes = committed("codes.csv");
     assert_eq!(codes.lines().collect::<HashSet<_>>().len(), CODES);
     assert_eq!(codes.lines().count(), CODES);
@@ -49,7 +49,7 @@ fn another_seed_makes_other_data() {
 }
 
 #[test]
-fn the_odd_ids_are_odd_and_within_the_limit() {
+fn odd_ids_contain_special_characters_within_the_limit() {
     let odd = committed("odd-ids.txt");
     assert!(odd.lines().count() >= 60);
     assert!(odd.lines().all(|line| (1..=512).contains(&line.len())));

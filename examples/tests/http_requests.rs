@@ -1,4 +1,4 @@
-//! The check of the example `http-requests`: it holds, and it can fail.
+//! The check of the example `http-requests` holds, and can fail.
 
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
@@ -22,18 +22,18 @@ use storagebox::{MemoryStore, Payload, Store};
 use tokio::task::JoinHandle;
 
 #[tokio::test]
-async fn a_payment_is_made_once_wherever_client_or_server_crash() {
+async fn payment_with_a_crash_at_any_step_is_made_once() {
     let steps = rounds::all(&Store::new(MemoryStore::new()), "requests", Protocol::Requests).await.unwrap();
     assert!(steps > 50, "only {steps} steps to crash at");
 }
 
 #[tokio::test]
-async fn one_post_pays_twice_after_a_crash() {
+async fn plain_post_pays_twice_after_a_crash() {
     let error = rounds::all(&Store::new(MemoryStore::new()), "plain", Protocol::Plain).await.unwrap_err();
-    assert!(error.to_string().contains("12 were paid once, and the balance is 24"), "{error}");
+    assert!(error.to_string().contains("one payment of 12 was made, but the balance is 24"), "{error}");
 }
 
-/// A server with a store of its own, and a client that does not crash.
+/// Starts a server with a new store. Returns the server, and a client that never crashes.
 async fn served() -> (server::Server, Arc<http::Http>, JoinHandle<std::io::Result<()>>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let client = http::Http::to(listener.local_addr().unwrap(), crashes::Crashes::at(usize::MAX));
@@ -43,7 +43,7 @@ async fn served() -> (server::Server, Arc<http::Http>, JoinHandle<std::io::Resul
 }
 
 #[tokio::test]
-async fn a_request_that_comes_after_its_end_is_not_stored() {
+async fn request_that_arrives_after_its_end_is_not_stored() {
     let (server, client, serving) = served().await;
     for (body, id) in [("1", "/requests/8"), ("", "/requests/9")] {
         let body = Payload::try_from(body).unwrap();
@@ -64,7 +64,7 @@ async fn a_request_that_comes_after_its_end_is_not_stored() {
 }
 
 #[tokio::test]
-async fn the_server_answers_by_its_table() {
+async fn server_responds_according_to_its_table() {
     let (_, client, serving) = served().await;
     let (one, other) = (Payload::try_from("1").unwrap(), Payload::try_from("2").unwrap());
     for (number, (method, body, status, answer)) in [

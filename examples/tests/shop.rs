@@ -1,4 +1,4 @@
-//! The shop, as its authors test it: in memory, with a clock that they move on.
+//! The shop, as its authors would test it: in memory, with a clock that the test advances.
 
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
@@ -32,7 +32,7 @@ async fn an_order_that_is_sent_twice_is_placed_once() {
     assert_eq!(shop.order("order-1", "red-shoes").await.unwrap(), placed);
     assert_eq!(shop.order("order-1", "red-shoes").await.unwrap(), placed);
     assert_eq!(shop.order("order-2", "red-shoes").await.unwrap(), Ordered::SoldOut);
-    // A delivery that is noted twice is on the shelf once.
+    // A delivery that is added twice counts once.
     for _ in 0..2 {
         shop.deliver("delivery-2", "red-shoes", 1).await.unwrap();
     }
@@ -47,7 +47,7 @@ async fn only_an_empty_stock_is_sold_out() {
     shop.deliver("delivery-1", "red-shoes", 2).await.unwrap();
     let stock = store.counters("stock").unwrap();
 
-    // Somebody has used the order's id for two pairs, and cancelled another order.
+    // The id of the first order was used for two pairs, and the second order was cancelled.
     let two = stock.add("red-shoes", -2).within(0..).by("order-1").await.unwrap();
     assert_eq!(two, Counted::Applied { value: Some(0) });
     let _ = stock.cancel("red-shoes").by("order-2").await.unwrap();
@@ -61,14 +61,14 @@ async fn only_an_empty_stock_is_sold_out() {
 }
 
 #[tokio::test]
-async fn an_order_of_something_else_is_not_being_placed() {
+async fn order_id_of_another_article_returns_other_order() {
     let shop = shop(&ManualClock::new()).await;
     assert!(matches!(shop.order("order-1", "red-shoes").await.unwrap(), Ordered::Placed(_)));
     assert_eq!(shop.order("order-1", "blue-shoes").await.unwrap(), Ordered::OtherOrder);
 }
 
 #[tokio::test]
-async fn a_webhook_that_another_process_works_on_is_delivered_again() {
+async fn webhook_in_work_in_another_process_must_be_delivered_again() {
     let shop = shop(&ManualClock::new()).await;
     let (other, (begun, has_begun)) = (shop.clone(), tokio::sync::oneshot::channel());
     let working = tokio::spawn(async move {
@@ -84,7 +84,7 @@ async fn a_webhook_that_another_process_works_on_is_delivered_again() {
 }
 
 #[tokio::test]
-async fn a_webhook_is_worked_on_once_and_again_if_that_failed() {
+async fn failed_webhook_is_processed_at_the_next_delivery() {
     let shop = shop(&ManualClock::new()).await;
     let failed = shop.webhook("event-1", async || Err("the mail server is down")).await;
     assert!(matches!(failed, Err(RunError::Work("the mail server is down"))));
@@ -93,7 +93,7 @@ async fn a_webhook_is_worked_on_once_and_again_if_that_failed() {
 }
 
 #[tokio::test]
-async fn a_seat_that_is_not_paid_for_is_somebody_elses() {
+async fn unpaid_seat_is_free_for_another_visit_after_its_time() {
     let clock = ManualClock::new();
     let shop = shop(&clock).await;
     assert_eq!(shop.hold_seat("visit-1").await.unwrap(), Seat::Held("seat-1".into()));

@@ -1,4 +1,4 @@
-//! What the shop's spans show: which order a call belongs to, and nobody's address.
+//! The shop's spans show the order of each call, and no customer's address.
 
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
@@ -11,7 +11,7 @@ use storagebox_examples::shop::Shop;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-/// A log that the test reads.
+/// A log in memory, which the test reads.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -41,7 +41,7 @@ impl MakeWriter<'_> for Log {
 }
 
 #[tokio::test]
-async fn a_call_is_shown_in_the_order_that_made_it() {
+async fn span_of_a_call_shows_its_order_and_no_address() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter("debug")

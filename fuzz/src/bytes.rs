@@ -58,7 +58,7 @@ const SPECIAL: &[&str] = &[
     "[::1]",
 ];
 
-/// Known bytes with a few edits.
+/// A generator of inputs: known bytes with a few edits.
 #[derive(Clone, Debug)]
 pub struct Edited {
     known: Vec<Vec<u8>>,
@@ -105,7 +105,7 @@ impl ValueGenerator for Edited {
     }
 }
 
-/// Returns a range of the bytes: mostly a short one, sometimes all that follow.
+/// Returns a random range of the bytes. Most ranges are short, and some extend to the end.
 fn range_of<D: Driver>(bytes: &[u8], driver: &mut D) -> Option<Range<usize>> {
     let start = below(bytes.len() + 1, driver)?;
     let most = bytes.len() - start;
@@ -116,7 +116,7 @@ fn range_of<D: Driver>(bytes: &[u8], driver: &mut D) -> Option<Range<usize>> {
     Some(start..start + length)
 }
 
-/// Returns a number below `end`, which must not be 0.
+/// Returns a random number below `end`, which must not be 0.
 pub(crate) fn below<D: Driver>(end: usize, driver: &mut D) -> Option<usize> {
     (0..end).generate(driver)
 }

@@ -45,7 +45,7 @@ pub fn bytes(known: &[impl AsRef<[u8]>], check: impl Fn(&[u8]) + RefUnwindSafe) 
     target.for_each(|bytes: &Vec<u8>| check(bytes));
 }
 
-/// Checks edits of these values: parts are replaced by other values, removed or doubled.
+/// Checks edits of these values. An edit replaces, removes or duplicates a part of a value.
 ///
 /// # Panics
 ///

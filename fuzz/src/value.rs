@@ -7,7 +7,7 @@ use crate::bytes::{Edited, below};
 /// The largest number of edits per value.
 const EDITS: usize = 3;
 
-/// A value of a protocol. A parser of another type converts from this one.
+/// A value of a protocol. A test converts it to the type that its parser reads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// No value.
@@ -22,7 +22,7 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// Several values.
     List(Vec<Value>),
-    /// Values by their names.
+    /// A map from names to values.
     Map(Vec<(String, Value)>),
 }
 
@@ -41,7 +41,7 @@ impl Value {
 /// The numbers that replace other values.
 const NUMBERS: [i64; 7] = [0, 1, -1, i64::MAX, i64::MIN, 1 << 53, 4_294_967_296];
 
-/// Known values with a few edits.
+/// A generator of inputs: known values with a few edits.
 #[derive(Clone, Debug)]
 pub struct EditedValue {
     known: Vec<Value>,
@@ -81,7 +81,7 @@ impl EditedValue {
         Some(())
     }
 
-    /// Returns a value of any kind, most often one with bytes of the known values.
+    /// Returns a random value of any kind, most often with bytes from the known values.
     fn instead<D: Driver>(&self, driver: &mut D) -> Option<Value> {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Some(match below(10, driver)? {

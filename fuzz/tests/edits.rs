@@ -1,4 +1,4 @@
-//! The number of inputs that are tried, and that faults are found.
+//! The number of inputs that are tried, and the faults that they find.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ fn add(counter: &AtomicUsize) {
 }
 
 #[test]
-fn as_many_are_tried_as_are_said_and_what_is_known_is_one_of_them() {
+fn all_inputs_are_tried_and_include_the_known_text() {
     let (all, known) = (AtomicUsize::new(0), AtomicUsize::new(0));
     texts(&["known", "other"], |text| {
         add(&all);
@@ -23,26 +23,26 @@ fn as_many_are_tried_as_are_said_and_what_is_known_is_one_of_them() {
 
 #[test]
 #[should_panic(expected = "test failed")]
-fn a_text_that_a_reader_does_not_stand_is_found() {
+fn text_that_breaks_a_parser_is_found() {
     texts(&["a=1&b=2"], |text| assert!(!text.contains('"'), "a quote in it"));
 }
 
 #[test]
 #[should_panic(expected = "test failed")]
-fn bytes_that_are_no_text_are_found() {
+fn bytes_that_are_not_utf8_are_found() {
     bytes(&["text"], |bytes| assert!(std::str::from_utf8(bytes).is_ok(), "no UTF-8"));
 }
 
 #[test]
 #[should_panic(expected = "test failed")]
-fn a_list_that_lacks_its_last_part_is_found() {
+fn list_without_its_last_value_is_found() {
     let list = Value::texts(&["word", "7"]);
     values(vec![list], |value| assert!(!matches!(value, Value::List(list) if list.len() < 2), "too short"));
 }
 
 #[test]
 #[should_panic(expected = "test failed")]
-fn a_number_at_its_end_is_found_within_a_map() {
+fn largest_number_is_found_within_a_map() {
     let map = Value::map([("count", Value::Number(1))]);
     let is_end = |value: &Value| *value == Value::Number(i64::MAX);
     values(vec![map], |value| {

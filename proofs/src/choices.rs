@@ -17,7 +17,7 @@ pub fn every_run(mut run: impl FnMut(&mut Choices) -> Result<(), String>) -> Res
     }
 }
 
-/// The choices of one run.
+/// The choices that one run makes.
 #[derive(Debug, Default)]
 pub struct Choices {
     /// The chosen option and the number of options, in the order of the run.
@@ -26,7 +26,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Chooses one of `options` options: the same as in the last run, until the first new choice.
+    /// Chooses one of `options` options. Up to the first new choice, a run makes the same choices as the run before it.
     ///
     /// # Panics
     ///
@@ -36,12 +36,12 @@ impl Choices {
             self.made.push((0, options));
         }
         let (chosen, known) = self.made[self.at];
-        assert_eq!(known, options, "a run that is repeated takes another way");
+        assert_eq!(known, options, "a repeated run has other choices");
         self.at += 1;
         chosen
     }
 
-    /// Moves on to the next run, if there is one.
+    /// Prepares the choices of the next run. Returns false after the last run.
     fn advance(&mut self) -> bool {
         self.at = 0;
         while let Some((chosen, options)) = self.made.pop() {

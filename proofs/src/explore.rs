@@ -66,8 +66,7 @@ pub fn explore<W: World>(world: &W) -> Result<Reached<W::State>, Box<Counterexam
 
 const FREE: u32 = u32::MAX;
 
-/// The states in the order in which they were found. They serve as the queue, the visited set and the source of all
-/// traces.
+/// The reachable states, in the order in which they were found.
 #[derive(Debug)]
 pub struct Reached<S> {
     states: Vec<S>,
@@ -160,7 +159,7 @@ fn hash(state: &impl Hash) -> usize {
     hasher.finish() as usize
 }
 
-/// A hasher for states of a few dozen small numbers, for which the standard hasher takes longer than the step itself.
+/// A fast hasher for states that consist of a few dozen small numbers.
 struct Mixer(u64);
 
 impl Mixer {

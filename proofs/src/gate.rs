@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use storagebox_core::layer::{Call, Kind, Layer, Next, Response};
 use storagebox_core::{Error, Result};
 
-/// A request that is applied when the scheduler says so.
+/// A late request, which is applied when the scheduler polls this future.
 type Landing = Pin<Box<dyn Future<Output = Result<Response>> + Send>>;
 
 /// How the scheduler lets a call continue.
@@ -18,11 +18,12 @@ type Landing = Pin<Box<dyn Future<Output = Result<Response>> + Send>>;
 pub enum Permit {
     /// The request is applied, and its caller gets the answer.
     Go,
-    /// The request is applied later, and its caller gets an unknown outcome.
+    /// The request is applied later, and its caller gets an unknown outcome now.
     Late,
     /// The request is applied now, and once more later.
     Double,
-    /// The request is applied now, its answer is lost, and the layer below the caller repeats it later.
+    /// The request is applied now, but its answer is lost. The request is repeated later, and the caller gets the
+    /// second answer.
     Repeat,
 }
 
@@ -31,7 +32,7 @@ impl Permit {
     pub const FAULTS: [Self; 3] = [Self::Late, Self::Double, Self::Repeat];
 }
 
-/// The waiting call.
+/// The call that waits at a gate.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     /// The operation's name.
@@ -40,7 +41,7 @@ pub struct Asked {
     pub writes: bool,
 }
 
-/// The gate at which one worker waits. All workers share the late requests.
+/// The gate at which the calls of one worker wait. The gates of all workers share one list of late requests.
 #[derive(Clone, Default)]
 pub struct Gate {
     slot: Arc<Mutex<Slot>>,
@@ -60,13 +61,13 @@ impl fmt::Debug for Gate {
 }
 
 impl Gate {
-    /// Creates a gate for another worker.
+    /// Creates a gate for another worker, with the same list of late requests.
     #[must_use]
     pub fn another(&self) -> Self {
         Self { slot: Arc::default(), late: Arc::clone(&self.late) }
     }
 
-    /// Waits for the scheduler.
+    /// Waits until the scheduler permits the call.
     pub async fn pass(&self, operation: &'static str, writes: bool) -> Permit {
         lock(&self.slot).asked = Some(Asked { operation, writes });
         let permit = poll_fn(|_| lock(&self.slot).permit.take().map_or(Poll::Pending, Poll::Ready)).await;

@@ -6,13 +6,13 @@ use std::task::{Context, Poll, Waker};
 
 use crate::gate::{Gate, Permit};
 
-/// The task of a worker. Its answer and its error are text for people; after an error the worker begins again.
+/// The task of a worker. Returns the answer or the error as text for people. After an error the worker begins again.
 pub type Task = Pin<Box<dyn Future<Output = Result<String, String>>>>;
 
 /// The limits of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The number of switches from a worker that could continue to another one.
+    /// The number of switches to another worker while the current worker could continue.
     pub switches: usize,
     /// The number of crashes and of failing requests.
     pub faults: usize,
@@ -49,8 +49,8 @@ impl fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// Creates one worker per gate; `begun` returns the task of a worker. The gates share the late requests: each gate
-    /// is [`another`](Gate::another) of the first.
+    /// Creates one worker per gate; `begun` returns the task of a worker. All other gates must be created from the
+    /// first gate with [`another`](Gate::another).
     pub fn new(gates: Vec<Gate>, left: Limits, begun: impl Fn(usize) -> Task + 'static) -> Self {
         let tasks = gates.iter().map(|_| None).collect();
         Self { gates, tasks, begun: Box::new(begun), current: 0, left, trace: vec![] }
@@ -69,7 +69,7 @@ impl Workers {
         self.tasks.iter().any(Option::is_some)
     }
 
-    /// Returns all events that may happen next. The list is empty once all workers are answered and no request is late.
+    /// Returns all events that may happen next. The list is empty once all workers have answers and no request is late.
     #[must_use]
     pub fn events(&self) -> Vec<Event> {
         let may_switch = self.left.switches > 0 || self.tasks[self.current].is_none();
@@ -94,7 +94,7 @@ impl Workers {
         events.extend(faults.iter().map(|permit| Event::Step(worker, *permit)));
     }
 
-    /// Makes one of the [`events`](Self::events) happen.
+    /// Applies one of the [`events`](Self::events).
     pub fn apply(&mut self, event: Event) {
         match event {
             Event::Step(worker, permit) => self.step(worker, permit),
@@ -148,7 +148,7 @@ impl Workers {
     }
 }
 
-/// Returns the output of a future that never waits.
+/// Returns the output of a future that is ready at the first poll.
 ///
 /// # Panics
 ///
@@ -157,6 +157,6 @@ pub fn ready<T>(task: impl Future<Output = T>) -> T {
     match Box::pin(task).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
         // A future that waits is a mistake in the proof, which must stop.
-        Poll::Pending => panic!("it waits for something"),
+        Poll::Pending => panic!("the future is not ready"),
     }
 }

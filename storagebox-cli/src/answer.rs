@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::exit::{Exit, Failure};
 use crate::text::printable;
 
-/// The width of wrapped text without a terminal.
+/// The width of wrapped text if standard output is no terminal.
 const READABLE: u16 = 100;
 
-/// Fields in the order of the table, and the exit code that goes with them.
+/// The fields of an answer in the order of the table, and the exit code of the command.
 #[derive(Debug)]
 pub(crate) struct Answer {
     exit: Exit,
@@ -32,12 +32,12 @@ pub(crate) enum Field {
     /// A figure that may be negative.
     Signed(i64),
     Flag(bool),
-    /// A recorded value, which may be text or not.
+    /// A recorded value, which need not be text.
     Bytes(Vec<u8>),
     Lasts(Duration),
-    /// Only in the table, for people.
+    /// A text that only the table shows, for people.
     TableOnly(&'static str),
-    /// Only in JSON, for programs.
+    /// A value that only JSON shows, for programs.
     Json(Value),
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn bytes_field(key: &str, bytes: &[u8]) -> (String, Value) {
     }
 }
 
-/// Returns the text for people, or the number of bytes if they are not text.
+/// Returns the bytes as text for people, or only their number if they are not UTF-8.
 fn readable(bytes: &[u8]) -> String {
     match str::from_utf8(bytes) {
         Ok(text) => printable(text),
@@ -162,7 +162,7 @@ fn table(rows: impl Iterator<Item = (String, String)>) -> Table {
     table
 }
 
-/// Formats long texts, wrapped at the width of the terminal.
+/// Formats keys with long texts, which are wrapped at the width of the terminal.
 pub(crate) fn wrapped(rows: impl Iterator<Item = (String, String)>) -> String {
     let width = Term::stdout().size_checked().map_or(READABLE, |(_, columns)| columns);
     let mut table = table(rows);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_stand_to_the_right() {
+    fn figures_are_right_aligned() {
         let answer = Answer::new(Exit::Done).figure("free", 5).figure("held", 1_000);
         assert_eq!(shown(answer, false), "free    5\nheld 1000\n");
     }
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_has_gone_away_is_no_failure() {
+    fn a_closed_pipe_is_no_failure() {
         assert_eq!(held().print(&mut Closed, true).unwrap(), Exit::Done);
     }
 }

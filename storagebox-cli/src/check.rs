@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-/// What a figure counts.
+/// A check of an audit, described by what its figure counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Check(&'static str);
 
@@ -13,8 +13,8 @@ impl Check {
     pub(crate) const NO_SHARED_ITEM: Self = Self("items given to a second id");
     pub(crate) const SAME_ITEM_EACH_LINE: Self = Self("lines with another item than the id had");
     pub(crate) const TAKEN_ONCE: Self = Self("lines that took a second item for an id");
-    pub(crate) const EMPTY_STAYS_EMPTY: Self = Self("ids that were given an item and met an empty bank");
-    pub(crate) const EMPTY_MEANS_EMPTY: Self = Self("items free although the bank was said to be empty");
+    pub(crate) const EMPTY_STAYS_EMPTY: Self = Self("ids that have an item and met an empty bank");
+    pub(crate) const EMPTY_MEANS_EMPTY: Self = Self("items free after the bank was reported as empty");
     pub(crate) const BANK_GREW_BY_ADDED: Self = Self("growth of the bank");
     pub(crate) const TAKEN_GREW_BY_NEW: Self = Self("growth of the items held or spent");
     pub(crate) const LISTED_ONCE: Self = Self("items listed a second time");
@@ -24,13 +24,13 @@ impl Check {
     pub(crate) const HELD_AS_COUNTED: Self = Self("held items listed");
     pub(crate) const SPENT_AS_COUNTED: Self = Self("spent items listed");
     pub(crate) const WITHDRAWN_AS_COUNTED: Self = Self("withdrawn items listed");
-    pub(crate) const IDS_AS_IMPORTED: Self = Self("ids without the item that they have there");
-    pub(crate) const FREE_AS_IMPORTED: Self = Self("items free there and not here");
-    pub(crate) const NOTHING_ELSE: Self = Self("items here that are not there, or in another's hands");
-    pub(crate) const NONE_ENDED: Self = Self("ids to be imported whose claims have ended here, or hold another item");
-    pub(crate) const GIVEN_ONCE_THERE: Self = Self("items there of two ids, or free and of an id");
-    pub(crate) const ALL_CARRIED: Self = Self("items there held for a while, spent or withdrawn, which are left out");
-    pub(crate) const NO_CHANGE_THERE: Self = Self("items that changed there meanwhile");
+    pub(crate) const IDS_AS_IMPORTED: Self = Self("ids without their item of the other bank");
+    pub(crate) const FREE_AS_IMPORTED: Self = Self("items free in the other bank and not in this one");
+    pub(crate) const NOTHING_ELSE: Self = Self("items that the other bank lacks or has given to another id");
+    pub(crate) const NONE_ENDED: Self = Self("ids to import whose claims have ended in this bank or hold another item");
+    pub(crate) const GIVEN_ONCE_THERE: Self = Self("items of the other bank with two ids, or free and with an id");
+    pub(crate) const ALL_CARRIED: Self = Self("timed, spent or withdrawn items of the other bank, not copied");
+    pub(crate) const NO_CHANGE_THERE: Self = Self("items of the other bank that changed during the import");
 
     /// Returns the mismatch if the figure is not 0.
     pub(crate) fn none(self, found: u64) -> Option<Mismatch> {
@@ -47,7 +47,7 @@ impl Check {
     }
 }
 
-/// A check that does not hold.
+/// A check that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch {
     pub check: Check,
@@ -77,7 +77,8 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Every figure is a count or a difference of two counts, so it fits.
+/// Returns the figure as a JSON number. A figure fits into 64 bits, because it is a count or a difference of two
+/// counts.
 fn figure(figure: i128) -> Value {
     i64::try_from(figure).ok().into()
 }

@@ -58,7 +58,7 @@ Exit codes:
   3    The store failed, or an audit found a mismatch
   130  Interrupted";
 
-/// The position of global options: after those of the command.
+/// The display order of global options in a help text: after the options of the command.
 const LAST: usize = 900;
 
 const FILES: &str = "\
@@ -132,9 +132,9 @@ pub(crate) enum Command {
 }
 
 impl Cli {
-    /// Parses the command line of this process. An invalid one ends the process.
+    /// Parses the command line of this process. An invalid command line ends the process.
     pub(crate) fn of_process() -> Self {
-        // The name of the executable may be anything, and would be shown in the usage.
+        // Replaces the name of the executable, which may be anything and would be shown in the usage.
         let args: Vec<_> = once(NAME.into()).chain(args_os().skip(1)).collect();
         Self::try_parse_from(&args).unwrap_or_else(|error| complaint::end(error, complaint::wants_json(&args)))
     }

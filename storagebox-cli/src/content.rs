@@ -20,7 +20,7 @@ pub(crate) async fn read(content: &Content, reserved: &Reserved) -> Result<Paylo
     let source = Source::named(file);
     reserved.clone().and_input(&source)?;
     let read = source.clone();
-    // On a blocking thread, because a pipe can keep a reader waiting for ever.
+    // Reads on a blocking thread, because a pipe can keep a reader waiting for ever.
     let bytes = spawn_blocking(move || head(&read)).await.map_err(Failure::Died)?;
     let bytes = bytes.map_err(|error| Failure::Read { path: source.to_string(), source: error })?;
     Payload::new(bytes).map_err(|_| Failure::LongValue { path: source.to_string() })

@@ -66,9 +66,9 @@ pub(crate) enum Failure {
     NotImported(Vec<Mismatch>),
     #[error("the two banks are not the same: {}", list(.0))]
     NotTheSame(Vec<Mismatch>),
-    #[error("the id {} was not given its item, which the other bank says that it has", printable(.0.as_str()))]
+    #[error("the id {} did not get the item that it has in the other bank", printable(.0.as_str()))]
     TakenMeanwhile(ClaimId),
-    #[error("the claim of {} ended in this bank meanwhile: it takes nothing there any more", printable(.0.as_str()))]
+    #[error("the claim of {} ended in this bank meanwhile, so the id cannot take an item there", printable(.0.as_str()))]
     EndedMeanwhile(ClaimId),
     #[cfg(feature = "conform")]
     #[error("the suite cannot run: {0}")]
@@ -86,7 +86,7 @@ pub(crate) enum Failure {
     Died(tokio::task::JoinError),
 }
 
-/// An error without an operation comes from checking an argument, before any call of the store.
+/// Converts an invalid input that was found before any call to `Argument`, and every other error to `Store`.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match (error.operation(), error.kind()) {
@@ -108,7 +108,7 @@ impl Failure {
     /// Prints the failure for a person or a program, and returns the exit code.
     pub(crate) fn report(&self, as_json: bool) -> Exit {
         match (self, as_json) {
-            // The message would go into the store.
+            // Standard error is a file of the store, so a message would damage it.
             (Self::IsTheStores(path), _) if path == Path::new("/dev/stderr") => {}
             (_, true) => eprint_json(&self.answer().json()),
             (_, false) => self.tell(),
@@ -195,26 +195,26 @@ impl Failure {
             Self::Foreign { foreign, .. } => foreign.help(),
             Self::NoLine { .. } => "give a text in UTF-8 with one value per line, or CSV; nothing of this one was used",
             Self::Write { .. } => "check the directory's rights and the space left, then run the same command again",
-            Self::Pass { .. } => "what was asked for did not arrive whole: run the same command again",
-            Self::LongValue { .. } => "keep it elsewhere, and its place or its hash here",
+            Self::Pass { .. } => "the output is not complete: run the same command again",
+            Self::LongValue { .. } => "store the value elsewhere, and its location or its hash here",
             Self::Run(failure) => failure.help(),
             Self::Print(_) => "the work is done and its files are complete; only the answer could not be shown",
             Self::Argument(_) => "change the argument",
             Self::Store(error) => help(error),
             Self::Audit(_) => {
                 "--out was not written; if another program works with this bank, run without --alone, otherwise \
-                 look into the store before anything is sent out"
+                 look into the store before you use the items"
             }
             Self::BankAudit(_) => {
                 "if another program works with this bank, audit it at rest; otherwise look into the store before \
                  anything more is handed out"
             }
             Self::NotImported(_) => {
-                "import into a bank of another name that is empty, or that holds nothing but what is there"
+                "import into a bank of another name that is empty, or that holds only items of the other bank"
             }
             Self::NotTheSame(_) => {
-                "look at what is listed; what changed there meanwhile is imported by the same command, as long as nobody \
-                 took it here"
+                "look at the listed ids; the same command imports what changed in the other bank, unless another program \
+                 took that item here"
             }
             Self::EndedMeanwhile(_) => {
                 "stop every program that ends claims in this bank, and import into an empty bank of another name"
@@ -232,7 +232,7 @@ impl Failure {
             #[cfg(feature = "conform")]
             Self::Certify(_) => "check the limits on threads and open files",
             Self::Runtime(_) => "check the limits on threads and open files",
-            Self::Interrupted => "the files are as they were; on a store that lasts, the same command carries on",
+            Self::Interrupted => "the files are unchanged; on a persistent store the same command continues",
             Self::Died(_) => "run the same command again: nobody gets a second item",
         }
     }

@@ -18,7 +18,7 @@ const GRACE: Duration = Duration::from_secs(5);
 pub(crate) async fn or_interrupted(
     command: impl Future<Output = Result<Exit, Failure>> + Send + 'static,
 ) -> Result<Exit, Failure> {
-    // Before the command starts: a signal before this kills the program.
+    // Listens before the command starts, because an earlier signal kills the program.
     let mut signals = Signals::listen(&ENDS).map_err(Failure::Runtime)?;
     let mut command = tokio::spawn(command);
     tokio::select! {
@@ -66,13 +66,13 @@ pub(crate) enum Signal {
     INT,
 }
 
-/// The signals that ask for the end.
+/// The signals that ask a process to end.
 #[cfg(unix)]
 pub(crate) const ENDS: [Signal; 5] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::ALARM, Signal::TERM];
 #[cfg(windows)]
 pub(crate) const ENDS: [Signal; 1] = [Signal::INT];
 
-/// The signals of `ENDS`, and those to which each program gives its own meaning.
+/// The signals of `ENDS`, and the signals to which each program gives its own meaning.
 #[cfg(unix)]
 pub(crate) const ALL: [Signal; 7] =
     [Signal::HUP, Signal::INT, Signal::QUIT, Signal::ALARM, Signal::TERM, Signal::USR1, Signal::USR2];
@@ -118,7 +118,7 @@ fn ignored() -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
-/// Returns the hang-up, which is the usual one: only Linux tells which signals are ignored.
+/// Returns SIGHUP as the only ignored signal, because this system does not show which signals are ignored.
 #[cfg(all(unix, not(any(target_os = "android", target_os = "linux"))))]
 fn ignored() -> u64 {
     1 << (Signal::HUP.as_raw() - 1)
@@ -139,7 +139,7 @@ impl ChildEnds {
     }
 }
 
-/// Windows does not tell, so that each check may find an ended child.
+/// Windows sends no notifications. Instead the caller checks for an ended child after each short pause.
 #[cfg(windows)]
 pub(crate) struct ChildEnds;
 

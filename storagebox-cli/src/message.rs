@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lines_of_a_message_stay_lines_and_forge_no_message() {
+    fn a_message_of_several_lines_forges_no_other_message() {
         let shown = indented("take_is_unique: it broke\nerror: forged\u{1b}[2J\n\tseed 7\n");
         assert_eq!(shown, "take_is_unique: it broke\n  error: forged\\u{1b}[2J\n  \tseed 7");
     }

@@ -14,7 +14,7 @@ const TICK: Duration = Duration::from_millis(100);
 const FAULTY: &str = "{prefix:<12} [{bar:30}] {percent:>3}%  {done} {msg}  {faults}  {rate}  {eta} left";
 const UNSIZED: &str = "{prefix:<12} {spinner} {done} {msg}  {rate}  {elapsed}";
 
-/// The bar is updated once per this number of lines, because an update takes longer than a line.
+/// The number of lines per update of the bar. An update takes longer than the work on a line.
 const STRIDE: u64 = 256;
 
 /// The number of lines or items done so far, shown as a bar.
@@ -22,7 +22,7 @@ const STRIDE: u64 = 256;
 pub(crate) struct Progress {
     bar: ProgressBar,
     done: Arc<AtomicU64>,
-    /// The bar is updated once per this number of lines or items.
+    /// The number of lines or items per update of the bar.
     stride: u64,
 }
 

@@ -24,12 +24,13 @@ pub(crate) struct Rejects {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rejected {
     pub lines: u64,
-    /// The lines among them that are not blank.
+    /// The number of unusable lines that are not blank.
     lost: u64,
 }
 
 impl Rejected {
-    /// Returns the exit of a command that should have used every line: a line that was left out is no success.
+    /// Returns the exit of a command that should have used every line. A rejected line that is not blank turns success
+    /// into exit code 1.
     pub(crate) fn exit(self, exit: Exit) -> Exit {
         match (exit, self.lost) {
             (Exit::Done, 1..) => Exit::Nothing,
@@ -39,7 +40,7 @@ impl Rejected {
 }
 
 impl Rejects {
-    /// Prepares the list in the named file, or else in one beside the source. An older list is replaced.
+    /// Prepares the list in the named file, or else in a file beside the source. The new list replaces an older one.
     pub(crate) fn at(named: Option<&Path>, source: &Source, reserved: &Reserved) -> Result<Self, Failure> {
         let path = named.map_or_else(|| beside(source), Path::to_owned);
         let target = Target::at(&path, is_list(&path), reserved)?;
@@ -67,8 +68,8 @@ impl Rejects {
         file.write([&source.to_string(), &line.to_string(), &reason.to_string()])
     }
 
-    /// Publishes the list and says so, which does not make the run a failure. Without rejected lines an older list
-    /// stays.
+    /// Publishes the list, and prints a warning. Rejected lines do not make the run a failure. Without rejected lines
+    /// an older list stays.
     pub(crate) fn publish(self) -> Result<(), Failure> {
         let (path, was_there) = (self.target.path(), self.target.is_there());
         match self.file {
@@ -88,7 +89,7 @@ impl Rejects {
     }
 }
 
-/// Whether an older list is at this path, or an empty file.
+/// Returns whether an older list or an empty file is at this path.
 fn is_list(path: &Path) -> bool {
     let mut beginning = vec![];
     let mut read = || File::open(path)?.take(FIRST_LINE.len() as u64).read_to_end(&mut beginning);
@@ -107,7 +108,7 @@ fn beside(source: &Source) -> PathBuf {
     }
 }
 
-/// Whether this is a pipe or a device such as `/dev/stdin`, beside which no list is written.
+/// Returns whether this is a pipe or a device such as `/dev/stdin`. No list is written beside those.
 fn is_stream(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| !about.is_file())
 }

@@ -2,16 +2,17 @@
 
 use storagebox::{Certainty, Error, ErrorKind};
 
-// What fails without being one call of the store: set as the operation of the error.
+// Steps that are no single call of the store. An error has them as its operation.
 pub(crate) const OPEN: &str = "open the store";
 pub(crate) const ASSIGN: &str = "assign an item";
-pub(crate) const RECOVER: &str = "recover what was left half-way";
+pub(crate) const RECOVER: &str = "recover the incomplete assignments";
 #[cfg(feature = "conform")]
 pub(crate) const CERTIFY: &str = "certify the server to the end";
 #[cfg(feature = "conform")]
 pub(crate) const REMOVE: &str = "remove what the suite made";
 
-/// Returns what failed, after `cannot`. An error without an operation comes from opening a namespace, which is no call.
+/// Returns the phrase for what failed, to follow `cannot`. An error without an operation comes from opening a
+/// namespace, which is no call.
 pub(crate) fn phrase(error: &Error) -> &'static str {
     match error.operation().unwrap_or("open the namespace") {
         "setup" => "set up the store",
@@ -25,15 +26,15 @@ pub(crate) fn phrase(error: &Error) -> &'static str {
         "extend" => "extend the hold or the lease",
         "retire" => "retire the claim",
         "holder" => "look for the item",
-        "withdraw" => "set the items aside",
-        "restore" => "free the items",
+        "withdraw" => "withdraw the items",
+        "restore" => "restore the items",
         "counts" => "count the items",
         "list" | "log" => "list what is there",
         "get" => "read what is there",
         "record" => "record the value",
         "replace" => "replace the value",
         "forget" => "forget the record",
-        "begin" => "ask for the run",
+        "begin" => "begin the lease",
         "complete" => "record the result",
         "abort" => "give the lease back",
         "create_tokens" => "create the tokens",
@@ -52,7 +53,7 @@ pub(crate) fn phrase(error: &Error) -> &'static str {
     }
 }
 
-/// Returns what the person does next; the kinds are those of the contract.
+/// Returns the advice for an error: what the user does next.
 pub(crate) fn help(error: &Error) -> &'static str {
     let operation = error.operation();
     match error.kind() {
@@ -76,12 +77,12 @@ pub(crate) fn help(error: &Error) -> &'static str {
             "check who may read and write the file and its directory, and which user runs this"
         }
         ErrorKind::Denied if operation == Some("setup") => {
-            "check the user and the password of the URL, or the credentials that it goes without; setup needs a \
-             user that may create things, the other commands do not"
+            "check the user and the password of the URL, or the credentials of the environment; setup needs a user \
+             that may create things, the other commands do not"
         }
         ErrorKind::Denied => {
-            "check the user and the password of the URL, or the credentials that it goes without, and that this \
-             user may do what the error names"
+            "check the user and the password of the URL, or the credentials of the environment, and that this user \
+             may do what the error names"
         }
         ErrorKind::Unavailable if error.backend() == Some("sqlite") => {
             "check the file, its directory, and the space left on the disk and in memory, then run this again"

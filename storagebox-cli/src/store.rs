@@ -9,7 +9,7 @@ use crate::output::Reserved;
 use crate::step::OPEN;
 
 const MEMORY: &str = "memory:";
-/// The store without a URL: a file in the current directory, if this build has SQLite.
+/// The store that is used without a URL: a file in the current directory, if this build has SQLite.
 pub(crate) const DEFAULT: &str = if cfg!(feature = "sqlite") { "sqlite:storagebox.db" } else { MEMORY };
 
 /// Opens the store, which may not be set up.
@@ -21,10 +21,10 @@ pub(crate) async fn open(global: &Global) -> Result<Store, Failure> {
 pub(crate) const URL: &str = "STORAGEBOX_URL";
 /// The variable that names a store to import from.
 pub(crate) const FROM_URL: &str = "STORAGEBOX_FROM_URL";
-/// The variable that `dedup run` sets for its command instead.
+/// The variable that `dedup run` sets for its command in place of the URL.
 pub(crate) const URL_WITHHELD: &str = "STORAGEBOX_URL_WITHHELD";
 
-/// Returns the URL. Fails if `dedup run` withheld it, so that the default store is not taken for it.
+/// Returns the URL. Fails if `dedup run` withheld the URL, so that the default store is not used instead.
 pub(crate) fn url(global: &Global) -> Result<&str, Failure> {
     match &global.url {
         Some(url) => Ok(url),
@@ -59,12 +59,12 @@ pub(crate) async fn ready(global: &Global) -> Result<Store, Failure> {
     Ok(store)
 }
 
-/// Opens the named store, or one in memory for a demonstration.
+/// Opens the named store, or a store in memory for a demonstration.
 pub(crate) async fn for_a_while(global: &Global) -> Result<Store, Failure> {
     open_url(global.url.as_deref().unwrap_or(MEMORY)).await
 }
 
-/// The handle retries each call, and each attempt has the timeout of the backend.
+/// Opens a store without a deadline: the handle retries each call, and each attempt has the timeout of the backend.
 async fn open_url(url: &str) -> Result<Store, Failure> {
     let store = Store::open(url).await.map_err(not_opened)?.without_deadline();
     if is_memory(&store) {
@@ -83,10 +83,11 @@ pub(crate) async fn ping(store: &Store) -> storagebox::Result<()> {
     store.clone().without_retry().ping().await
 }
 
-/// Sets up the default store if it is not, and says so, because a file appears. Returns whether it did.
+/// Sets up the default store if it is not set up, and prints a note about the new file. Returns whether this call
+/// created the store.
 async fn make(store: &Store) -> Result<bool, Failure> {
     let Err(before) = ping(store).await else { return Ok(false) };
-    // After any error: another process may be setting it up.
+    // Sets up after any error, because another process may be setting the store up.
     store.setup().await?;
     let is_ours = before.kind() == ErrorKind::NotSetUp;
     if is_ours {
@@ -117,7 +118,7 @@ mod tests {
     use crate::commands::faulty::{bare, failing, memory};
 
     #[tokio::test]
-    async fn a_store_that_is_not_there_is_made_once() {
+    async fn the_default_store_is_created_once() {
         let store = bare();
         assert!(make(&store).await.unwrap());
         assert!(!make(&store).await.unwrap());
@@ -125,14 +126,14 @@ mod tests {
         assert!(!make(&memory()).await.unwrap());
     }
 
-    /// Another process may have set it up between the ping and the setup.
+    /// The ping fails once, so it is unknown whether the store existed before.
     #[tokio::test]
-    async fn a_store_in_trouble_for_a_moment_is_not_said_to_be_made() {
+    async fn a_store_after_a_temporary_error_is_not_reported_as_created() {
         assert!(!make(&failing(ErrorKind::Denied, 1)).await.unwrap());
     }
 
     #[tokio::test]
-    async fn a_store_that_cannot_be_made_says_why() {
+    async fn a_store_that_cannot_be_created_returns_the_reason() {
         let failure = make(&failing(ErrorKind::Denied, usize::MAX)).await.unwrap_err();
         assert_eq!(failure.to_string(), "cannot set up the store on memory: as the test asked");
     }

@@ -41,7 +41,7 @@ impl<W: Write + IsTerminal> PrintableWriter<W> {
 }
 
 impl<W: Write> PrintableWriter<W> {
-    /// Writes an incomplete character as bytes that are no text.
+    /// Writes the bytes of an incomplete character in escaped form.
     fn end(&mut self) -> io::Result<()> {
         let begun = std::mem::take(&mut self.begun);
         self.to.write_all(bytes(&begun).as_bytes())
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_obeys_nothing_however_the_text_is_cut() {
+    fn control_characters_are_escaped_however_the_text_is_cut() {
         let whole = "id\\u{1b}]0;x\\u{7}\\r\\u{9b}2J\\u{202e}é,\tb\n";
         for cut in 0..HOSTILE.len() {
             let (first, second) = HOSTILE.split_at(cut);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_spelt_out() {
+    fn bytes_that_are_not_utf_8_are_escaped() {
         for chunks in [&[&b"a\xFF\xE2\x80b\xE2\x80"[..]][..], &[b"a\xFF\xE2", b"\x80", b"b\xE2\x80"]] {
             assert_eq!(shown(Some(printable_lines), chunks), br"a\xff\xe2\x80b\xe2\x80");
         }

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_or_hides_is_spelt_out() {
+    fn characters_that_a_terminal_obeys_or_hides_are_escaped() {
         for (range, is_seen) in [
             ('\0'..='\u{1f}', false),
             (' '..='~', true),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_every_script_stay() {
+    fn letters_of_every_script_are_unchanged() {
         for text in ["Ada", "e\u{301}", "नमस्ते", "עברית", "🎁", "a\\b \"c\"", "a b"] {
             assert_eq!(printable(text), text);
         }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn json_means_what_it_meant() {
+    fn escaped_json_has_the_same_value() {
         let text = "a\n\t\u{1b}\u{9b}\u{7f}\u{202e}\u{e0041}é";
         let line = serde_json::to_string(text).unwrap();
         let shown = printable_json(&line);

@@ -14,9 +14,9 @@ use tracing_subscriber::{EnvFilter, Layer, Registry};
 use crate::message::{Kind, eprint_message};
 use crate::text::printable;
 
-/// The calls of this command, and why one was repeated.
+/// The filter of `-v`: the calls of this command, and why a call was repeated.
 const CALLS: &str = "storagebox=debug";
-/// The same, and what each backend does for a call.
+/// The filter of `-vv`: also what each backend does for a call.
 const BACKENDS: &str = "storagebox=trace,storagebox_core=trace,storagebox_dynamo=trace,storagebox_memory=trace,\
                         storagebox_postgres=trace,storagebox_redis=trace,storagebox_sqlite=trace";
 
@@ -50,12 +50,12 @@ fn lines() -> impl Layer<Registry> {
         .with_timer(uptime())
 }
 
-/// Returns a filter of the valid directives. The library would print the others unescaped.
+/// Returns a filter of the valid directives. The library would print the invalid directives unescaped.
 fn usable(filter: &str) -> EnvFilter {
     let directives = filter.split(',').filter(|directive| !directive.is_empty());
     let (known, unknown): (Vec<_>, Vec<_>) = directives.partition(|text| text.parse::<Directive>().is_ok());
     for directive in unknown {
-        eprint_message(Kind::Warning, format_args!("RUST_LOG: {directive} is no filter, and is passed over"));
+        eprint_message(Kind::Warning, format_args!("RUST_LOG: {directive} is no filter, and is ignored"));
     }
     EnvFilter::new(known.join(","))
 }
@@ -64,8 +64,8 @@ fn of(verbose: u8) -> EnvFilter {
     EnvFilter::new(if verbose == 1 { CALLS } else { BACKENDS })
 }
 
-/// Whether a target is logged. A driver logs whole replies with items and keys, so it is logged only if the filter
-/// names it, and not by a level for all targets.
+/// Returns whether a target is logged. A driver logs whole replies with items and keys, so it is logged only if the
+/// filter names it, and not by a level for all targets.
 fn is_heard(target: &str, named: &[String]) -> bool {
     let library = target.split("::").next().unwrap_or_default();
     let is_ours = library == "storagebox" || library.starts_with("storagebox_");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_is_heard_by_its_name_alone() {
+    fn a_driver_is_logged_only_if_the_filter_names_it() {
         let driver = "aws_smithy_runtime::client::orchestrator";
         for filter in ["trace", "", "5", "aws=trace", "a=trace", "[call]=trace", "storagebox=trace,debug", "aws_smithy"]
         {

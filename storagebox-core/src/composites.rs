@@ -1,4 +1,4 @@
-//! What stands on the traits alone, and so works with every backend.
+//! Code that uses only the traits, and so works with every backend.
 
 pub(crate) mod deduplicator;
 pub mod layer;

@@ -1,4 +1,4 @@
-//! What calls take and return in every part: texts and bytes, times, pages, messages and errors.
+//! The values that calls of all parts take and return: texts and bytes, times, pages, messages and errors.
 
 pub(crate) mod attempt;
 pub(crate) mod clock;

@@ -49,7 +49,7 @@ fn within(folder: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn headings_stand_in_one_order() {
+fn headings_of_all_docs_are_in_the_same_order() {
     for (file, text) in sources() {
         for (docs, item) in documented(&text) {
             let found: Vec<_> = docs.iter().filter_map(|line| ORDER.iter().position(|known| known == line)).collect();
@@ -60,12 +60,12 @@ fn headings_stand_in_one_order() {
     }
 }
 
-/// Returns whether the line is a hidden line of an example, which looks like a heading.
+/// Returns whether a line that begins with `#` is a hidden line of an example and not a heading.
 fn is_code(line: &str) -> bool {
     ["# #", "# Ok", "# }", "# fn "].iter().any(|code| line.starts_with(code))
 }
 
-/// Returns the documentation of the trait itself, which applies to all its methods.
+/// Returns the documentation of the trait itself, without that of its methods.
 fn of_trait<'a>(items: &[(Vec<&'a str>, &str)]) -> Vec<&'a str> {
     items.iter().filter(|(_, item)| item.starts_with("pub trait")).flat_map(|(docs, _)| docs.clone()).collect()
 }
@@ -77,11 +77,11 @@ fn says_what_it_guarantees(docs: &[&str]) -> bool {
     docs.contains(&"# Guarantees") || summary.flat_map(|line| line.split('(').skip(1)).any(clause)
 }
 
-/// A section of the trait applies to all its methods.
+/// Each async method documents its guarantees. The method or its trait documents cancel safety and errors.
 #[test]
-fn every_async_method_says_what_it_guarantees_and_how_it_is_cancelled() {
+fn every_async_method_documents_guarantees_cancel_and_errors() {
     let mut seen = 0;
-    // Items for authors of backends document what they need and have other sections.
+    // Items for authors of backends may have other sections.
     for (file, text) in sources().into_iter().filter(|(file, _)| !file.contains("/backend/")) {
         let items = documented(&text);
         let of_trait = of_trait(&items);
@@ -123,7 +123,7 @@ const HIDDEN: [&str; 9] = [
     "crate::Ledger",
 ];
 
-/// The documentation of the facade shows the core's values and outcomes to users of handles.
+/// Users of handles read the documentation of the core's values and outcomes, and they do not know the traits.
 #[test]
 fn docs_of_types_returned_by_handles_mention_no_trait() {
     let facade = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("storagebox").join("src/lib.rs");
@@ -142,14 +142,14 @@ fn docs_of_types_returned_by_handles_mention_no_trait() {
 }
 
 #[test]
-fn a_line_of_documentation_belongs_to_its_type() {
+fn owned_assigns_each_line_of_documentation_to_its_type() {
     let text = "/// A.\npub struct A {\n    /// Field.\n}\n/// On A.\nimpl<T> Debug for A<T> {\n    /// Call.\n}\n/// ```\n\
                 /// code\n/// ```\n/// A run.\npub async fn run() {}\n";
     let expected = [("A", " A."), ("A", " Field."), ("A", " On A."), ("A", " Call."), ("run", " A run.")];
     assert_eq!(owned(text), expected);
 }
 
-/// Returns the names in the list of a `pub use`.
+/// Returns the names in the braces of a `pub use`.
 fn names(list: &str) -> impl Iterator<Item = &str> {
     let list = list.split_once(';').map_or(list, |(list, _)| list);
     list.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty())
@@ -174,16 +174,16 @@ fn owned(text: &str) -> Vec<(&str, &str)> {
     lines
 }
 
-/// Returns the name that a line declares, or implements something for.
+/// Returns the name of the type or function that a line declares or implements.
 fn item(line: &str) -> &str {
     let kinds = [" for ", "struct ", "enum ", "trait ", "fn ", "type ", "const ", "impl "];
     let rest = kinds.iter().find_map(|kind| line.split_once(kind)).map_or("", |(_, rest)| rest);
     rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-/// Principle 5 of the contract: a default body would be weaker than its clause.
+/// Principle 5 of the contract: a default body would be weaker than the clause of its method.
 #[test]
-fn only_methods_that_open_a_part_or_make_one_attempt_have_a_default_body() {
+fn only_openers_and_first_attempts_have_a_default_body() {
     let mut methods = 0;
     for name in TRAITS {
         let (file, text) = sources().into_iter().find(|(file, _)| file.ends_with(&format!("/{name}.rs"))).unwrap();
@@ -195,24 +195,24 @@ fn only_methods_that_open_a_part_or_make_one_attempt_have_a_default_body() {
     assert!(methods > 40, "only {methods} methods were found");
 }
 
-/// A backend that joins no transaction of a caller refuses it.
+/// Returns whether the body refuses to join the caller's transaction.
 fn joins_nothing(body: &str) -> bool {
     body.starts_with("let _ = connection;") && body.contains("Err(Error::unsupported(")
 }
 
-/// Such a method only names the first attempt of a new call. The attempt has no default body.
+/// Returns whether the body only makes the first attempt of a new call.
 fn is_one_attempt(body: &str) -> bool {
     body.starts_with("self.attempt_") && body.contains("(Attempt::first(), ") && body.ends_with(").await")
 }
 
 #[test]
-fn a_default_body_is_found() {
+fn bodies_returns_the_default_body_of_each_method() {
     let text = "pub trait A {\n    fn one(&self);\n\n    fn two(\n        &self,\n    ) -> u8 {\n        2\n    }\n}\n\
                 fn free() {\n}\n";
     assert_eq!(bodies(text).collect::<Vec<_>>(), [None, Some("2")]);
 }
 
-/// Returns the default body of each method of a file's traits, or `None`.
+/// Returns the default body of each method of a file's traits; `None` for a method without one.
 fn bodies(text: &str) -> impl Iterator<Item = Option<&str>> {
     let traits = text.split("\npub trait ").skip(usize::from(!text.starts_with("pub trait ")));
     let methods = traits.flat_map(|rest| rest.split("\n}").next().unwrap_or_default().split("fn ").skip(1));

@@ -22,7 +22,7 @@ fn id() -> DedupId {
     DedupId::new(ID).unwrap()
 }
 
-/// Reports each extension on the channel.
+/// A layer that reports each extension of a lease on the channel.
 #[derive(Debug)]
 struct Extends(Mutex<Sender<()>>);
 
@@ -37,7 +37,8 @@ impl Layer for Extends {
     }
 }
 
-/// Regression: the heartbeat ran on the thread of the work, so the lease lapsed and another run began at the same time.
+/// Regression: the heartbeat ran on the thread of the work. Work that blocked its thread lost its lease, and another
+/// run began.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_whose_work_blocks_its_thread_keeps_its_lease() {
     let (sender, extended) = channel();
@@ -57,7 +58,7 @@ async fn a_run_whose_work_blocks_its_thread_keeps_its_lease() {
     assert!(matches!(ran, Ok(Ran::Replayed(_))), "{ran:?}");
 }
 
-/// Extensions get no answer. Reports when an extension began and when it was dropped.
+/// A layer that never answers an extension. It reports when an extension begins and when it is dropped.
 #[derive(Debug, Default)]
 struct Silent {
     begun: Notify,
@@ -85,7 +86,7 @@ impl Layer for Silent {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_heartbeat_ends_with_the_run_that_is_dropped() {
+async fn the_heartbeat_ends_when_its_run_is_dropped() {
     let silent = Arc::new(Silent::default());
     let leases = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
     let part: Arc<dyn LeaseRepo> = Arc::new(LayeredPart::new(leases, Arc::clone(&silent) as _));
@@ -113,7 +114,7 @@ async fn work_is_dropped_when_the_heartbeat_finds_another_runner() {
     assert!(matches!(begun, Begun::InFlight { .. }), "{begun:?}");
 }
 
-/// Every extension returns `Fenced`.
+/// A layer that answers every extension with `Fenced`.
 #[derive(Debug)]
 struct Lost;
 
@@ -127,7 +128,7 @@ impl Layer for Lost {
     }
 }
 
-/// Collects the log.
+/// A writer that collects the log.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -141,7 +142,8 @@ impl std::io::Write for Log {
     }
 }
 
-/// Regression: the error began with `extend: : outcome unknown`. A part that is layered alone has no backend's name.
+/// Regression: the error in the warning began with `extend: : outcome unknown`, because a part that is layered alone
+/// has no backend's name.
 #[tokio::test(start_paused = true)]
 async fn the_warning_of_an_unextended_lease_does_not_show_the_id() {
     let log = Log::default();
@@ -165,14 +167,14 @@ async fn the_warning_of_an_unextended_lease_does_not_show_the_id() {
 }
 
 #[test]
-fn an_error_of_a_part_without_a_backend_names_none() {
+fn an_error_without_a_backend_shows_no_empty_name() {
     let error = Error::new(ErrorKind::Unavailable, "it is closed").on("").during("extend");
     assert_eq!(error.backend(), None);
     assert!(!error.to_string().contains(": :"), "{error}");
 }
 
 #[tokio::test]
-async fn a_run_to_its_end_has_the_span_of_its_caller() {
+async fn run_to_end_has_the_span_of_its_caller() {
     let _logged = heard::here(tracing_subscriber::registry());
     let leases = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
     let (id, options) = (id(), RunOptions::default());

@@ -6,10 +6,10 @@ use std::time::Duration;
 use storagebox::time::ManualClock;
 use storagebox::{Error, MemoryStore, Ran, Result, Store};
 
-/// Regression: another request with the same key found nothing in stock and settled the order. The true retry then got
-/// `Mismatch` for ever: charged and without an order.
+/// Regression: a run was killed after it had charged a customer. Another request with the same key then recorded `sold
+/// out` as the result, and each retry of the first request got `Mismatch`.
 #[tokio::test]
-async fn a_killed_run_is_resumed_by_its_own_request_alone() {
+async fn a_killed_run_is_resumed_only_by_its_own_request() {
     let clock = ManualClock::new();
     let store = Store::new(MemoryStore::builder().clock(clock.clone()).build().unwrap());
     let (orders, lease) = (store.dedup("orders").unwrap(), Duration::from_secs(30));

@@ -70,7 +70,7 @@ async fn layer_gets_the_part_and_the_namespace_of_each_call() -> Result<()> {
     Ok(())
 }
 
-/// Opening a part, and methods that make no call, do not go through the layer.
+/// No layer sees the opening of a part, nor a method that makes no call.
 #[tokio::test]
 async fn opening_a_part_does_not_go_through_the_layer() -> Result<()> {
     let counts = Arc::new(Counts::default());
@@ -151,7 +151,7 @@ async fn response_of_another_operation_is_an_error() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ten_thousand_assigns_whose_third_replies_are_lost_have_no_error_and_nothing_twice() -> Result<()> {
+async fn takes_with_lost_replies_have_no_error_and_give_no_item_twice() -> Result<()> {
     let loses = Arc::new(Loses::each(3));
     let bank = put(retries(), around(Arc::clone(&loses))).item_bank(&"vouchers".parse()?)?;
     bank.add(&items(10_000)).await?;
@@ -166,15 +166,15 @@ async fn ten_thousand_assigns_whose_third_replies_are_lost_have_no_error_and_not
     Ok(())
 }
 
-/// The lost attempt is void, so it takes nothing later (ER-5).
+/// The reply to a take from an empty bank is lost. The retry returns `Empty`, because the lost attempt is void (ER-5).
 #[tokio::test(start_paused = true)]
-async fn empty_is_answered_after_a_lost_take() -> Result<()> {
+async fn take_after_a_lost_attempt_returns_empty() -> Result<()> {
     let bank = put(retries(), around(Loses::first(1))).item_bank(&"vouchers".parse()?)?;
     assert_eq!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::Empty);
     Ok(())
 }
 
-/// A policy repeats a call that is parked, and the parked attempt arrives when there is an item.
+/// A layer parks each attempt. The last one reaches the bank after its call was refused, and takes no item.
 #[tokio::test(start_paused = true)]
 async fn a_parked_take_is_void_after_its_refusal() -> Result<()> {
     let (parks, store) = (Arc::new(Parks::default()), Arc::new(MemoryStore::new()));
@@ -191,9 +191,10 @@ async fn a_parked_take_is_void_after_its_refusal() -> Result<()> {
     Ok(())
 }
 
-/// The lost attempt is void, so it does not delete the fence of the claim once that is released (ER-5).
+/// The reply to a `retire` of a claim with an item is lost. The retry returns `Holding`, because the lost attempt is
+/// void (ER-5).
 #[tokio::test(start_paused = true)]
-async fn holding_is_answered_after_a_lost_retire() -> Result<()> {
+async fn retire_after_a_lost_attempt_returns_holding() -> Result<()> {
     let (store, claim) = (Arc::new(MemoryStore::new()), ClaimId::new("ada")?);
     let bank = store.item_bank(&"vouchers".parse()?)?;
     bank.add(&items(1)).await?;
@@ -221,7 +222,7 @@ async fn change_that_the_store_would_not_recognise_is_not_retried() -> Result<()
     Ok(())
 }
 
-/// Nothing was applied, so a repetition cannot count twice.
+/// The store does not remember operations, but the refused change was not applied, so a retry cannot apply it twice.
 #[tokio::test(start_paused = true)]
 async fn refused_change_is_retried_even_without_a_memory() -> Result<()> {
     let stock =
@@ -233,7 +234,7 @@ async fn refused_change_is_retried_even_without_a_memory() -> Result<()> {
     Ok(())
 }
 
-/// Without a retry layer too: the caller that gets the error must not repeat the call either.
+/// The store would not recognise a repetition of the change, so the error must not invite the caller to repeat it.
 #[tokio::test]
 async fn lost_change_without_a_retry_layer_is_not_retryable() -> Result<()> {
     let stock = around(Loses::first(1)).counter(&"stock".parse()?, Strategy::Atomic)?;
@@ -274,7 +275,7 @@ async fn a_deadline_bounds_all_attempts_together() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deadline_spares_calls_in_time_and_bulk_calls() -> Result<()> {
+async fn a_deadline_does_not_end_calls_in_time_or_batches() -> Result<()> {
     let slow = Slow(Duration::from_secs(31));
     let bank = put(deadline(30), around(slow)).item_bank(&"vouchers".parse()?)?;
     assert_eq!(bank.add(&items(1)).await?.added, 1);
@@ -284,7 +285,7 @@ async fn deadline_spares_calls_in_time_and_bulk_calls() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_repeated_call_says_so_in_its_span() -> Result<()> {
+async fn a_retried_call_shows_its_attempts_in_its_span() -> Result<()> {
     let spans = spans::Spans::default();
     let _told = heard::here(spans.clone());
     let bank = put(retries(), around(Loses::first(2))).item_bank(&"vouchers".parse()?)?;

@@ -21,7 +21,7 @@ fn is_send<T: Send>(value: T) -> T {
 }
 
 #[test]
-fn handles_are_implementations() -> Result<()> {
+fn a_handle_of_each_part_implements_its_trait() -> Result<()> {
     let store: Arc<dyn Backend> = Arc::new(MemoryStore::new());
     is_bank(store.item_bank(&"namespace".parse()?)?);
     is_dedup(store.dedup_repo(&"namespace".parse()?)?);
@@ -34,7 +34,7 @@ fn handles_are_implementations() -> Result<()> {
     Ok(())
 }
 
-/// Parts implement `Debug`, so that a struct that holds parts can derive it.
+/// A struct that holds parts can derive `Debug`.
 #[test]
 fn parts_have_debug() -> Result<()> {
     let (store, name) = (MemoryStore::new(), "namespace".parse()?);
@@ -60,9 +60,9 @@ async fn futures_are_send() -> Result<()> {
     Ok(())
 }
 
-/// A call through a handle makes one boxed future, not two: the handle returns the inner future.
+/// A handle returns the future of the inner part and does not box it again.
 #[tokio::test]
-async fn a_handle_adds_no_future_of_its_own() -> Result<()> {
+async fn a_call_through_a_handle_makes_no_second_future() -> Result<()> {
     let bank = MemoryStore::new().item_bank(&"namespace".parse()?)?;
     let claim = ClaimId::new("ada")?;
     let through_the_handle = ItemBank::take(&bank, &claim, Hold::Forever);

@@ -17,7 +17,8 @@ fn tokens_of(store: &dyn Backend) -> Result<OneTimeTokens> {
     Ok(OneTimeTokens::new(store.token_store(&name)?, store.lease_repo(&name)?, store.dedup_repo(&name)?))
 }
 
-/// After the first check of a token, its holder commits, and a caller that checked the token before that begins.
+/// A layer that lets others act after the first check of a token. The holder of the lease commits. Then another caller,
+/// which had checked the token before the commit, begins a lease.
 #[derive(Debug)]
 struct Meanwhile {
     store: MemoryStore,

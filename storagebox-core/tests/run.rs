@@ -21,7 +21,7 @@ use tokio::task::AbortHandle;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Fails the first calls of an operation.
+/// A layer that fails the first calls of an operation.
 #[derive(Debug)]
 struct Failing {
     operation: &'static str,
@@ -47,7 +47,7 @@ impl Layer for Failing {
     }
 }
 
-/// A store with one connection, on which a heartbeat gets no answer.
+/// A layer like a store with one connection, on which a heartbeat gets no answer.
 #[derive(Debug, Default)]
 struct OneConnection(Mutex<()>);
 
@@ -65,7 +65,7 @@ impl Layer for OneConnection {
     }
 }
 
-/// Another runner's lease, with no time remaining, that never ends.
+/// A layer that answers `begin` with another runner's lease, which has no time remaining and never ends.
 #[derive(Debug, Default)]
 struct NothingLeft(AtomicUsize);
 
@@ -85,7 +85,7 @@ fn jobs() -> Result<Arc<dyn LeaseRepo>> {
     MemoryStore::new().lease_repo(&"jobs".parse()?)
 }
 
-/// Counts the warnings.
+/// A subscriber that counts the warnings.
 struct Warnings(Arc<AtomicUsize>);
 
 impl Subscriber for Warnings {
@@ -110,7 +110,8 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &Id) {}
 }
 
-/// Regression: the runner asked for ever, without a pause between two calls.
+/// Regression: while another runner's lease had no time left but did not end, the runner called `begin` without a
+/// pause.
 #[tokio::test(start_paused = true)]
 async fn run_pauses_between_begins_if_the_lease_has_no_time_left() -> Result<(), Box<dyn std::error::Error>> {
     let asked = Arc::<NothingLeft>::default();
@@ -124,7 +125,7 @@ async fn run_pauses_between_begins_if_the_lease_has_no_time_left() -> Result<(),
     Ok(())
 }
 
-/// A lease has time for eight heartbeats that fail, and for three that succeed.
+/// Within one lease the runner sends three heartbeats that succeed, or eight that fail.
 #[tokio::test(start_paused = true)]
 async fn failed_lease_extension_is_logged_and_retried_more_often() -> Result<(), Box<dyn std::error::Error>> {
     let (warnings, leases) = (Arc::<AtomicUsize>::default(), jobs()?);
@@ -146,7 +147,7 @@ async fn failed_lease_extension_is_logged_and_retried_more_often() -> Result<(),
     Ok(())
 }
 
-/// The heartbeat in progress holds the connection that the abort waits for, and ends first.
+/// The heartbeat in progress holds the only connection, so the run must end the heartbeat before it aborts the lease.
 #[tokio::test(start_paused = true)]
 async fn work_that_fails_during_a_heartbeat_gives_its_lease_back() -> Result<(), Box<dyn std::error::Error>> {
     let leases = jobs()?;
@@ -165,10 +166,10 @@ async fn work_that_fails_during_a_heartbeat_gives_its_lease_back() -> Result<(),
     Ok(())
 }
 
-/// The work was done. A caller that gets `NotApplied` would do it again, because it could not distinguish this from a
-/// run that never began.
+/// The work was done, but its result could not be recorded. The error must not be `NotApplied`, or the caller would do
+/// the work again.
 #[tokio::test(start_paused = true)]
-async fn run_that_cannot_record_its_done_work_is_unknown() -> Result<(), Box<dyn std::error::Error>> {
+async fn an_error_of_recording_done_work_has_certainty_unknown() -> Result<(), Box<dyn std::error::Error>> {
     for kind in [ErrorKind::Unavailable, ErrorKind::Throttled, ErrorKind::Contention, ErrorKind::Denied] {
         let leases = behind(Failing::to_record(kind), &jobs()?);
         let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());
@@ -183,7 +184,7 @@ async fn run_that_cannot_record_its_done_work_is_unknown() -> Result<(), Box<dyn
     Ok(())
 }
 
-/// A handle of a runtime that cancels a task when its handle is dropped.
+/// A task handle that cancels its task when it is dropped, as some runtimes do.
 struct Cancels(AbortHandle);
 
 impl Drop for Cancels {
@@ -192,7 +193,7 @@ impl Drop for Cancels {
     }
 }
 
-/// Regression: the handle was dropped at once, and the work with it.
+/// Regression: the run dropped the handle of its task at once, and the runtime then cancelled the work.
 #[tokio::test]
 async fn run_to_end_continues_after_its_task_handle_is_dropped() {
     let jobs = jobs().unwrap();
@@ -218,7 +219,8 @@ async fn run_to_end_continues_after_its_task_handle_is_dropped() {
     assert_eq!(next, Ran::Replayed(Payload::try_from("result").unwrap()));
 }
 
-/// A delay of zero stays zero when it doubles, whatever the longest delay is, and the work cannot be done again.
+/// The retry policy has no pauses, but the run records its result with the default pauses, because the work cannot be
+/// done again.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_never_waits_records_with_the_default_pauses() -> Result<()> {
     let failing = Failing::to_record(ErrorKind::Unavailable);
@@ -259,7 +261,7 @@ async fn work_continues_if_the_timer_never_waits() -> Result<()> {
     Ok(())
 }
 
-/// Loses the first answer to `begin`, after a delay.
+/// A layer that loses the first answer to `begin`, after a delay.
 #[derive(Debug)]
 struct LosesBegin(Duration, AtomicUsize);
 
@@ -275,7 +277,7 @@ impl Layer for LosesBegin {
     }
 }
 
-/// Work that lasts two leases, while another runner asks for the id every second.
+/// The work of a run, which lasts two leases. It checks each second that no other runner can begin a lease.
 async fn works_alone(leases: &dyn LeaseRepo, id: &DedupId, lease: Duration) -> Result<&'static str> {
     for number in 0..2 * lease.as_secs() {
         TokioTimer.sleep(Duration::from_secs(1)).await;
@@ -285,7 +287,7 @@ async fn works_alone(leases: &dyn LeaseRepo, id: &DedupId, lease: Duration) -> R
     Ok("sent")
 }
 
-/// The first heartbeat comes at once, because the age of the lease is unknown.
+/// A run that resumes a lease does not know the lease's age, so it extends the lease at once.
 #[tokio::test(start_paused = true)]
 async fn lease_that_is_resumed_near_its_end_is_extended_in_time() -> Result<()> {
     let (leases, id, worker) = (jobs()?, DedupId::new("invoice-7")?, OpId::new("worker-3")?);

@@ -39,8 +39,8 @@ use tables::Tables;
 /// - IB-1 *exclusive*: an item goes to one id, because the item leaves one table in the same step in which it enters
 ///   the other. This also holds beside Python workers, whose deletes have the same condition.
 /// - IB-2 *conserved*: an item is free or recorded at every moment, through every crash, dropped future and lost reply
-///   of these workers, because there is no step between the two. A Python worker that dies between its delete and its
-///   record loses the item that it was taking, whatever other workers do.
+///   of a worker of this library, because there is no step between the two. A Python worker that dies between its
+///   delete and its record loses the item that it was taking, whatever other workers do.
 /// - IB-3 *same id, same item*: also from an empty bank, because the record is read before `Empty` is returned.
 /// - IB-4 *`Empty` is true*: only after a strongly consistent scan of all items that began after the call.
 /// - IB-8, IB-9, IB-10: as for every bank.

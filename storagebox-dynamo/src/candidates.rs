@@ -16,14 +16,14 @@ pub(crate) trait Source: Send + Sync + 'static {
 
     fn candidates(&self) -> &Candidates<Self::Candidate>;
 
-    /// Reads a page from a random place on; if that is empty, a page from the beginning.
+    /// Reads a page from a random place on. If the page is empty, reads one from the beginning.
     fn page_from_anywhere(&self, limit: usize) -> impl Future<Output = Result<Vec<Self::Candidate>>> + Send;
 
-    /// Reads a page from the beginning. It is empty only if no item was free throughout the read.
+    /// Reads a page from the beginning. If an item is free during the whole read, the page is not empty.
     fn page_from_start(&self, limit: usize) -> impl Future<Output = Result<Vec<Self::Candidate>>> + Send;
 }
 
-/// The candidates that were fetched and are not lent.
+/// A pool of fetched candidates, from which tasks borrow.
 #[derive(Debug)]
 pub(crate) struct Candidates<C> {
     limit: usize,
@@ -36,13 +36,14 @@ pub(crate) struct Candidates<C> {
 #[derive(Debug)]
 struct Pool<C> {
     candidates: VecDeque<C>,
-    /// Whether the last fetch returned less than a page. Then the next one begins at the start.
+    /// Whether the last fetch returned less than a page, so that the next fetch begins at the start.
     scarce: bool,
     /// The number of the last fetch that found nothing.
     empty: u64,
 }
 
-/// A candidate that a task tries to take. It goes back to the pool unless it is spent, also if the task is dropped.
+/// A candidate that a task tries to take. When this value is dropped, the candidate goes back to the pool unless
+/// `spent` is set.
 #[derive(Debug)]
 pub(crate) struct Lent<'a, C: Clone> {
     pool: &'a Mutex<Pool<C>>,
@@ -55,7 +56,7 @@ impl<C: Clone> Lent<'_, C> {
         &self.candidate
     }
 
-    /// Keeps the candidate from going back.
+    /// Marks the candidate as spent, so that it does not go back to the pool.
     pub(crate) fn spent(mut self) {
         self.spent = true;
     }
@@ -75,12 +76,12 @@ impl<C: Clone + PartialEq> Candidates<C> {
         Self { limit, pool: Mutex::new(pool), fetching: SingleFlight::default(), fetches: AtomicU64::new(0) }
     }
 
-    /// Returns the number of fetches so far. A fetch with a greater number begins later.
+    /// Returns the number of fetches so far. A fetch with a greater number begins after this call.
     pub(crate) fn fetches(&self) -> u64 {
         self.fetches.load(Ordering::SeqCst)
     }
 
-    /// Lends the next candidate; `None` if a fetch after the fetch with the number `since` found none (IB-4).
+    /// Lends the next candidate. Returns `None` if a fetch with a number greater than `since` found no item (IB-4).
     pub(crate) async fn next<'a, S>(&'a self, source: &Arc<S>, since: u64) -> Result<Option<Lent<'a, C>>>
     where
         S: Source<Candidate = C>,
@@ -100,7 +101,8 @@ impl<C: Clone + PartialEq> Candidates<C> {
         }
     }
 
-    /// Lends a candidate of the pool. When a third of a page is left, it fetches the next page in the background.
+    /// Lends a candidate of the pool. When a third of a page is left in the pool, starts to fetch the next page in the
+    /// background.
     fn lend<'a, S: Source<Candidate = C>>(&'a self, source: &Arc<S>) -> Option<Lent<'a, C>> {
         let mut pool = lock(&self.pool);
         let candidate = pool.candidates.pop_front()?;

@@ -41,10 +41,10 @@ pub(crate) use tag::{Tag, hex};
 pub(crate) use transaction::{Refusal, Transacted};
 pub(crate) use write::{Write, Wrote};
 
-/// How many values of one call are changed at once.
+/// The largest number of values that one call changes at the same time.
 const AT_ONCE: usize = 64;
 
-/// Requests to one table.
+/// Makes the requests to one table.
 #[derive(Debug)]
 pub(crate) struct Client {
     connection: Connection,
@@ -52,12 +52,12 @@ pub(crate) struct Client {
     clock: Corrected,
 }
 
-/// The two times by which a row is judged.
+/// The two times with which the times in a row are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
-    /// A time up to here is past by every clock within `max_skew`.
+    /// The latest time that has passed on every clock, if clocks differ by at most `max_skew`.
     pub(crate) past: Millis,
-    /// A time after this is in the future by every clock within `max_skew`.
+    /// The latest time that any clock may show now, if clocks differ by at most `max_skew`.
     pub(crate) coming: Millis,
 }
 
@@ -83,31 +83,32 @@ impl Client {
         self.clock.now()
     }
 
-    /// Returns a time that is past by every clock within `max_skew`.
+    /// Returns the latest time that has passed on every clock, if clocks differ by at most `max_skew`.
     pub(crate) fn surely_past(&self) -> Millis {
         self.now().before(self.settings.max_skew)
     }
 
-    /// Returns a time that no clock within `max_skew` has passed.
+    /// Returns the latest time that any clock may show now, if clocks differ by at most `max_skew`.
     pub(crate) fn surely_coming(&self) -> Millis {
         self.now().after(self.settings.max_skew)
     }
 
-    /// Returns both times. Take them before a row is read, so that a hold which is extended during the read is not
-    /// judged as ended.
+    /// Returns the times with which the times in a row are compared. Must be called before the row is read, so that a
+    /// hold that is extended during the read does not count as ended.
     pub(crate) fn moment(&self) -> Moment {
         Moment { past: self.surely_past(), coming: self.surely_coming() }
     }
 
-    /// Returns a function that tells the time since now: by the timer or by the clock, whichever shows more, because a
-    /// timer may stand still while the machine sleeps.
+    /// Returns a function that returns the time since this call. It compares the timer with the clock and takes the
+    /// longer time, because a timer may stop while the machine sleeps.
     #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
     pub(crate) fn since_now(&self) -> impl Fn() -> Duration + Send + Sync + '_ {
         let (begun, at) = (Instant::now(), self.clock.machine());
         move || begun.elapsed().max(at.until(self.clock.machine()))
     }
 
-    /// Returns the stored end of a hold or lease with this duration. Its holder acts `max_skew` before that.
+    /// Returns the stored end of a hold or lease with this duration. Its holder treats it as ended `max_skew` before
+    /// the stored end.
     pub(crate) fn end_of(&self, duration: Duration) -> Millis {
         self.clock.end_of(duration).after(self.settings.max_skew)
     }
@@ -120,22 +121,22 @@ impl Client {
         }
     }
 
-    /// Returns a number greater than `last`, and at least the time in microseconds. A row is kept until its last number
-    /// is behind the time by every clock, so no number repeats after the row is deleted.
+    /// Returns a number that is greater than `last` and at least the present time in microseconds. A row is deleted
+    /// only after every clock has passed its last number, so no number repeats after the deletion.
     pub(crate) fn number_after(&self, last: u64) -> u64 {
         let micros = self.now().0.max(0).unsigned_abs().saturating_mul(1_000);
         last.saturating_add(1).max(micros)
     }
 
-    /// Returns the attributes of a row that no promise needs from `at` on. The time to live counts whole seconds, and
-    /// deletes the row only after `at` is past by every clock.
+    /// Returns the expiry of a row that no promise needs from `at` on. DynamoDB's time to live counts whole seconds,
+    /// and deletes the row only after `at` has passed on every clock.
     pub(crate) fn expiry(&self, at: Millis) -> Expiry {
         let latest = at.after(self.settings.max_skew).after(self.settings.max_skew);
         Expiry { at, seconds: latest.0.div_euclid(1_000) + 1 }
     }
 
-    /// Makes a call: repeats the attempt, with the same ids and the same tag, until it returns an outcome, as long as
-    /// its errors and `call_timeout` allow.
+    /// Makes a call. After an error, repeats the attempt with the same ids and the same tag, as long as the error and
+    /// `call_timeout` allow.
     pub(crate) async fn settle<T, F>(&self, operation: &'static str, mut attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -143,7 +144,8 @@ impl Client {
         self.repeated(operation, false, |_| attempt()).await
     }
 
-    /// Does the same for a call that can be refused. Each attempt knows whether one was lost before it (ER-5).
+    /// Makes a call that can be refused, as [`settle`](Self::settle) does. Each attempt knows whether an earlier
+    /// attempt was lost (ER-5).
     pub(crate) async fn settle_attempts<T, F>(
         &self,
         operation: &'static str,
@@ -174,8 +176,8 @@ impl Client {
         answer.map_err(|error| error.on("dynamo").during(operation))
     }
 
-    /// Makes the same call for each distinct value, many at once, each with a tag and attempts of its own. After an
-    /// error, other values may have been changed.
+    /// Makes the same call for each distinct value, many at once. Each call has its own tag and its own attempts. After
+    /// an error, other values may have been changed.
     pub(crate) async fn for_each<V, T, F>(
         &self,
         operation: &'static str,
@@ -197,7 +199,7 @@ impl Client {
         outcomes.map_err(|error: Error| if is_alone { error } else { error.after_unresolved() })
     }
 
-    /// Deletes a row and returns whether this call deleted it. If a reply was lost and the row is gone, it did.
+    /// Deletes a row and returns whether this call deleted it. If a reply was lost and the row is gone, returns `true`.
     pub(crate) async fn deleted(&self, operation: &'static str, delete: &Write) -> Result<bool> {
         let was_lost = &AtomicBool::new(false);
         let attempt = || async move {
@@ -214,7 +216,7 @@ impl Client {
     }
 }
 
-/// Returns the milliseconds of a retention; `None` means for ever.
+/// Returns the milliseconds of a retention; `None` means `Forever`.
 pub(crate) fn millis_of(retention: Retention) -> Option<i64> {
     match retention {
         Retention::Forever => None,

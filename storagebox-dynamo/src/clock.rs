@@ -45,13 +45,13 @@ pub(crate) fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }
 
-/// The machine's clock with its correction.
+/// The machine's clock, corrected by the dates of the service's replies.
 #[derive(Clone, Debug)]
 pub(crate) struct Corrected {
     clock: Arc<dyn Clock>,
-    /// How many milliseconds the service's clock is ahead.
+    /// By how many milliseconds the service's clock is ahead of the machine's clock.
     ahead: Arc<AtomicI64>,
-    /// A smaller difference is not corrected, because the header shows only whole seconds.
+    /// The smallest difference that is corrected. The `Date` header shows only whole seconds.
     tolerance: Duration,
 }
 
@@ -75,9 +75,9 @@ impl Corrected {
         Millis(end.saturating_add(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// Learns from the `Date` of the reply to a request that was sent at `sent`. The service's clock showed that second
-    /// at some moment between then and now, so the machine's clock is wrong only if it did not show it in all that
-    /// time.
+    /// Corrects the clock by the `Date` of a reply to a request that was sent at `sent`. The service's clock showed
+    /// this date at some moment between `sent` and now. The machine's clock is wrong if it did not show the date in
+    /// this time.
     fn hear(&self, date: &str, sent: Millis) {
         let Ok(date) = DateTime::from_str(date, DateTimeFormat::HttpDate) else { return };
         let second = date.secs().saturating_mul(1_000);
@@ -88,7 +88,8 @@ impl Corrected {
         self.ahead.store(self.corrected(possible), Ordering::Relaxed);
     }
 
-    /// Returns the new correction. The current one stays if the reply allows it, because a slow reply tells little.
+    /// Returns the new correction: the current one if the reply allows it, else 0 if the reply allows 0, and else the
+    /// middle of `possible`.
     fn corrected(&self, possible: Span) -> i64 {
         let known = self.ahead.load(Ordering::Relaxed);
         let allowed = possible.wider_by(millis(self.tolerance).max(SECOND) - SECOND / 2);
@@ -101,7 +102,7 @@ impl Corrected {
 
 const SECOND: i64 = 1_000;
 
-/// A range of milliseconds by which the service's clock may be ahead.
+/// A range of milliseconds by which the service's clock may be ahead of the machine's clock.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     from: i64,
@@ -194,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Returns what the clock shows after a reply with this date that took this long.
+    /// Returns the time that the corrected clock shows after a reply with this date, which took `took` milliseconds.
     fn after_hearing(sent: i64, took: i64, date: &str) -> i64 {
         let (machine, corrected) = Machine::at(sent);
         machine.advance(took);
@@ -203,21 +204,21 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_off_is_corrected() {
+    fn a_wrong_clock_is_corrected() {
         assert_eq!(after_hearing(1_000_000, 0, TEN_MINUTES), 600_500);
         assert_eq!(after_hearing(100_000, 0, TEN_MINUTES), 600_500);
         assert_eq!(after_hearing(100_000, 2_000, TEN_MINUTES), 601_500);
     }
 
     #[test]
-    fn a_clock_that_is_within_a_second_is_left_alone() {
+    fn a_clock_within_a_second_is_not_corrected() {
         assert_eq!(after_hearing(600_000, 0, TEN_MINUTES), 600_000);
         assert_eq!(after_hearing(601_000, 0, TEN_MINUTES), 601_000);
     }
 
-    /// The service may have written the date at the beginning, in the middle or at the end of the time.
+    /// The service may have written the date at any moment between the request and the reply.
     #[test]
-    fn a_clock_that_is_right_is_left_alone_however_late_the_answer() {
+    fn a_late_reply_does_not_change_a_correct_clock() {
         for sent in [597_200, 598_700, 600_000, 600_900] {
             assert_eq!(after_hearing(sent, 2_800, TEN_MINUTES), sent + 2_800, "sent at {sent}");
         }
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_answer_does_not_undo_a_correction() {
+    fn a_late_reply_does_not_undo_a_correction() {
         let (machine, corrected) = Machine::at(590_000);
         corrected.hear(TEN_MINUTES, corrected.machine());
         let sent = corrected.machine();
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_right_needs_no_correction() {
+    fn a_machine_clock_that_is_set_right_ends_the_correction() {
         let (machine, corrected) = Machine::at(590_000);
         corrected.hear(TEN_MINUTES, corrected.machine());
         machine.advance(10_000);
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slow_answer_to_the_driver_moves_no_clock_that_is_right() {
+    async fn a_slow_reply_to_the_driver_does_not_change_a_correct_clock() {
         let (machine, corrected) = Machine::at(1_700_000_000_250);
         let slow = Slow(machine, 2_800);
         let http = http_client_fn(move |_, _| SharedHttpConnector::new(slow.clone()));

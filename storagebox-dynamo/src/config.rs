@@ -64,7 +64,7 @@ pub enum ReadFirst {
 
 /// The largest `fetch_limit`, so that one request can read a page.
 const MOST_FETCHED: usize = 1_000;
-/// The largest number of shards. An empty bank is found empty only after a read of each shard.
+/// The largest number of shards. A `take` from an empty bank reads every shard.
 const MOST_SHARDS: u16 = 256;
 
 impl Default for DynamoBuilder {
@@ -221,7 +221,7 @@ pub(crate) fn checked_table(name: &str) -> Result<()> {
     }
 }
 
-/// Checks the prefix. The names of namespaces and the ids need the rest of a key's 2,048 bytes.
+/// Checks the prefix, which shares the 2,048 bytes of a key with names and ids.
 fn checked_prefix(prefix: &str) -> Result<()> {
     plain("prefix", prefix)?;
     match prefix.len() <= 64 {

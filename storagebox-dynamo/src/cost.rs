@@ -20,7 +20,7 @@ pub struct CounterCost {
     pub write_units: u64,
     /// Read units for all operations.
     pub read_units: u64,
-    /// How many operations per second the key allows in the end.
+    /// How many operations per second the key allows after the last of these operations.
     pub per_second: u64,
 }
 
@@ -102,7 +102,7 @@ fn entries(operations: u64, capacity: u64) -> CounterCost {
     }
 }
 
-/// Adds up the units of the operations. From the `steady`th operation on they are equal.
+/// Adds up the units of the operations. All operations from the `steady`th on have the same number of units.
 fn sum(operations: u64, steady: u64, units: impl Fn(u64) -> u64) -> u64 {
     let growing = operations.min(steady);
     let first: u64 = (1..=growing).map(&units).sum();
@@ -125,16 +125,17 @@ mod tests {
         Strategy::Window { lifetime: Duration::from_secs(1), capacity }
     }
 
-    /// "at double the cost", "double the cost of using a CRT"
+    /// The article says of tokens "at double the cost", and of markers "double the cost of using a CRT" (a token).
     #[test]
-    fn article_5_a_token_costs_double_and_a_marker_double_that() {
+    fn a_token_doubles_the_cost_and_a_marker_doubles_it_again() {
         let strategies = [Strategy::Atomic, Strategy::TransactionToken, Strategy::default()];
         assert_eq!(strategies.map(|strategy| write_units(strategy, 1_000)), [1_000, 2_000, 4_000]);
     }
 
-    /// "this is likely the most cost effective approach", while the number of updates is limited.
+    /// The article says of sets "this is likely the most cost effective approach", while the number of updates is
+    /// limited.
     #[test]
-    fn article_5_a_small_set_is_the_cheapest_and_a_large_one_is_not() {
+    fn a_small_set_is_the_cheapest_and_a_large_set_is_not() {
         let is_cheaper = |max: u32| {
             let set = write_units(Strategy::TokenSet { max }, max.into());
             set < write_units(Strategy::default(), max.into())
@@ -143,9 +144,9 @@ mod tests {
         assert!(![87, 1_000, 5_000].into_iter().any(is_cheaper));
     }
 
-    /// "an item that is 1KB large has a 1000 RPS, but an Item that is 2KB in size only has a 500 RPS"
+    /// The article says "an item that is 1KB large has a 1000 RPS, but an Item that is 2KB in size only has a 500 RPS".
     #[test]
-    fn article_3_a_row_of_2_kb_takes_500_writes_a_second() {
+    fn a_row_of_two_kb_allows_half_the_writes_of_one_kb() {
         let per_second = |capacity: u32| cost(window(capacity), capacity.into()).unwrap().per_second;
         assert_eq!([11, 12, 24, 25, 5_235].map(per_second), [1_000, 500, 500, 333, 2]);
     }
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_strategy_has_a_cost_at_every_number() {
+    fn every_strategy_has_a_cost_for_every_number_of_operations() {
         let retention = Retention::Forever;
         let strategies = [
             Strategy::Atomic,

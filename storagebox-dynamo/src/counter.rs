@@ -3,9 +3,9 @@
 //! | attribute of a counter's row | holds |
 //! |---|---|
 //! | `v` | the value |
-//! | `n` | how often the row was written, if writers compare that |
+//! | `n` | the number of writes of the row, if writers compare it |
 //! | `h` | the last writers ([`history`]) |
-//! | `d`, `w` | the operations of a set: the delta and the time of each, and the value after it ([`entries`]) |
+//! | `d`, `w` | the operations of a set: `d` has the delta and the time, `w` the value after each ([`entries`]) |
 //! | `x` | the void calls of operations that a set refused ([`void_ops`]) |
 //! | `up`, `down` | how far the value of a shard may still go up and down ([`parts`]) |
 
@@ -46,7 +46,7 @@ use set::Set;
 use sharded::Sharded;
 use values::Values;
 
-/// The counters of one name.
+/// The counters of one namespace.
 #[derive(Debug)]
 pub(crate) struct DynamoCounter {
     rules: Rules,
@@ -54,7 +54,7 @@ pub(crate) struct DynamoCounter {
     approach: Approach,
 }
 
-/// The way in which a strategy applies a change once.
+/// The way in which a strategy applies a change exactly once.
 #[derive(Debug)]
 enum Approach {
     Atomic,
@@ -71,7 +71,7 @@ pub(crate) fn checked(strategy: Strategy) -> Result<()> {
 }
 
 impl DynamoCounter {
-    /// Creates counters of any strategy but `Ledger`, which [`DynamoLedger`] has.
+    /// Creates counters of any strategy except `Ledger`, which [`DynamoLedger`] implements.
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = Rules::of(strategy)?;
         let approach = Approach::of(strategy)?;
@@ -91,13 +91,14 @@ impl Approach {
             Strategy::TokenSet { max } => Self::Set(Set::new(max, None)),
             Strategy::Window { lifetime, capacity } => Self::Set(Set::new(capacity, Some(lifetime))),
             Strategy::Sharded { shards, bounds, retention } => Self::Sharded(Sharded::new(shards, bounds, retention)),
-            // The only call that asks for one is planned; `DynamoLedger` has the others.
+            // Only a change that is planned for a transaction of the caller gets here. `DynamoLedger` makes all other
+            // calls.
             Strategy::Ledger => return Err(unplanned("Ledger")),
         })
     }
 }
 
-/// Returns the error of a strategy whose change reads a row first, or remembers no operation.
+/// Returns the error of a strategy whose changes cannot be part of a transaction of the caller.
 fn unplanned(strategy: &str) -> Error {
     let what = format_args!("a change by the counter strategy {strategy} in a transaction of the caller");
     unsupported(what, "Marker, which remembers operations in rows of their own")
@@ -113,7 +114,7 @@ impl DynamoCounter {
         }
     }
 
-    /// Marks an error whose call must not be repeated. With `retry_atomic` the caller may repeat it, as the client did.
+    /// Marks the error of a call that must not be repeated. An atomic change may be repeated if `retry_atomic` is on.
     fn failed(&self, error: Error) -> Error {
         match self.approach {
             Approach::Atomic if self.values.client().settings().retry_atomic => error,

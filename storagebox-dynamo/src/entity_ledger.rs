@@ -3,8 +3,8 @@
 //! A commit is one transaction of both rows and of the joined tokens. Every other call changes only the row of an
 //! entry, by one conditional update, so it does not conflict with commits of the entity.
 //!
-//! A removed entry leaves a fence for as long as operation ids are remembered. The fences also tell upkeep when an
-//! entity was changed last.
+//! A removed entry leaves a fence for as long as operation ids are remembered. Upkeep keeps an entity as long as one of
+//! its fences is remembered.
 
 mod commit;
 mod forget;
@@ -38,7 +38,7 @@ use rows::{
 /// The part of the namespace that holds the rows of entries.
 const ENTRIES: &str = "entries";
 
-/// The entities of one name.
+/// The entities of one namespace.
 #[derive(Debug)]
 pub(crate) struct Entities {
     open: OpenNamespace,
@@ -53,7 +53,7 @@ impl Entities {
         self.open.client()
     }
 
-    /// Returns the key of an entity's row. Each entity has a partition of its own.
+    /// Returns the key of an entity's row. Each entity has its own partition.
     async fn entity_key(&self, key: &Key) -> Result<RowKey> {
         self.open.shards().await?;
         Ok(RowKey::alone(self.open.key(format_args!("entity:{key}"))))
@@ -64,8 +64,9 @@ impl Entities {
         Ok(RowKey::new(partition, format!("{}{message}", group(key))))
     }
 
-    /// Writes to an entry that was last changed before now. If the entry is younger, writes to the entry as the refusal
-    /// shows it. So a late copy of the request does not change an entry that was added after the call.
+    /// Writes to an entry, under the condition that the entry was last changed before now. If the entry is younger,
+    /// writes again, under the condition that the entry has not changed since the refusal. Under both conditions, a
+    /// late copy of the request does not change an entry that was added after the call.
     async fn write(&self, id: &EntryId, key: &RowKey, write: Write, condition: &str) -> Result<Wrote> {
         let (client, now, check) = (self.client(), self.client().now(), |row: &Row| entry(row).map(drop));
         let write = write.value(":commit", id.commit.as_str()).value(":key", id.key.as_str());
@@ -116,7 +117,7 @@ impl Entities {
         }
     }
 
-    /// Replaces the entry by a fence. Returns whether the entry was there; `None` if that is unknown.
+    /// Replaces the entry by a fence. Returns whether the entry existed; `None` if nothing shows that.
     async fn removed(&self, id: &EntryId, removal: &Removal) -> Result<Option<bool>> {
         let (key, now) = (self.entry_key(&id.key, &id.message).await?, self.client().now());
         let fence = Write::update(&key).tagged(&removal.tag).set("s", GONE).set("y", now.0);
@@ -135,7 +136,7 @@ impl Entities {
 struct Removal {
     tag: Tag,
     begun: Millis,
-    /// Whether an attempt may have been made without a reply.
+    /// Whether the reply of an attempt was lost.
     was_lost: AtomicBool,
 }
 
@@ -148,8 +149,8 @@ impl Removal {
         self.was_lost.fetch_or(error.certainty() == Certainty::Unknown, Relaxed);
     }
 
-    /// Returns whether this call removed the entry, by the row in its place. Returns `None` if a lost attempt may have
-    /// removed it before this row was written.
+    /// Reads from the row in the entry's place whether this call removed the entry. Returns `None` if a lost attempt
+    /// may have removed the entry before the row was written.
     fn judge(&self, row: &Row, id: &EntryId) -> Result<Option<bool>> {
         let is_there = entry(row)?.is_some();
         match row.text("c") == Some(id.commit.as_str()) {
@@ -161,7 +162,7 @@ impl Removal {
     }
 }
 
-/// Returns the entry in the row if it has this id: the same message may have had another entry before, or has one now.
+/// Returns the entry in the row if the entry has this id. The row may have another entry of the same message.
 fn found(row: Option<&Row>, id: &EntryId) -> Result<Option<OutboxEntry>> {
     let found = row.map_or(Ok(None), entry)?;
     Ok(found.filter(|entry| is_named(entry, &id.commit)))
@@ -172,7 +173,7 @@ fn too_many_attempts() -> Error {
     Error::new(ErrorKind::TooLarge, why).with("limit", MOST_ATTEMPTS).on("dynamo")
 }
 
-/// The entities, with the namespaces of tokens that their commits change too.
+/// The entities of one namespace, and the namespaces of tokens that their commits may change.
 #[derive(Debug)]
 pub(crate) struct DynamoEntityLedger {
     pub(crate) entities: Arc<Entities>,
@@ -244,7 +245,7 @@ impl EntityLedger for DynamoEntityLedger {
             removed.inspect_err(|error| removal.note(error))
         };
         let removed = self.client().settle("remove", attempt).await?;
-        let why = "an answer was lost, and the message has another entry since";
+        let why = "a reply was lost, and the message has had another entry since then";
         removed.ok_or_else(|| Error::unknown(why).on("dynamo").during("remove"))
     }
 

@@ -1,5 +1,4 @@
-//! Maps the service's errors to ours, by name and status: which calls surely changed nothing, and which may have been
-//! applied (ER-1).
+//! Maps the service's errors to ours, by code and status. The error says whether the call may have been applied (ER-1).
 
 mod codes;
 mod undelivered;
@@ -15,7 +14,7 @@ use undelivered::LOST;
 
 pub(crate) use undelivered::lacks_credentials;
 
-/// Converts an error of the driver, which becomes the source of ours.
+/// Converts an error of the driver, which becomes the source of the new error.
 pub(crate) fn of<E>(error: SdkError<E, HttpResponse>) -> Error
 where
     E: StdError + ProvideErrorMetadata + Send + Sync + 'static,
@@ -23,7 +22,7 @@ where
     judged(&error).caused_by(error)
 }
 
-/// Does the same for an error that its caller keeps.
+/// Converts an error of the driver, which does not become the source of the new error.
 pub(crate) fn judged<E>(error: &SdkError<E, HttpResponse>) -> Error
 where
     E: StdError + ProvideErrorMetadata + 'static,
@@ -56,7 +55,8 @@ fn answered<E>(error: &SdkError<E, HttpResponse>) -> Option<u16> {
     error.raw_response().map(|answer| answer.status().as_u16())
 }
 
-/// Returns the error for a cancellation reason of a transaction, or `None` if the reason is a failed condition or none.
+/// Returns the error for a cancellation reason of a transaction, or `None` for a failed condition and for a write
+/// without a reason.
 pub(crate) fn reason(code: &str) -> Option<Error> {
     let known = match code {
         "None" | "ConditionalCheckFailed" => return None,
@@ -74,13 +74,14 @@ pub(crate) fn reading(error: Error) -> Error {
     without_effect(error, "the answer to a read was lost")
 }
 
-/// Converts the error of opening a namespace. Whether the namespace now exists makes no difference: the call itself has
+/// Converts the error of opening a namespace. An unknown outcome becomes `Unavailable`, because the call itself has
 /// changed nothing.
 pub(crate) fn opening(error: Error) -> Error {
     without_effect(error, "the answer to the opening of the namespace was lost")
 }
 
-/// Converts the error of a request that can change nothing, by which `setup` probes the server.
+/// Converts the error of a request by which `setup` probes the server. An unknown outcome becomes `Unavailable`,
+/// because the request changes nothing.
 pub(crate) fn probing(error: Error) -> Error {
     without_effect(error, "the answer to the probe of the server was lost")
 }

@@ -2,7 +2,8 @@
 //!
 //! The key of an item's row never changes. While the item may be taken, its row is in the index `order`: the place of a
 //! free item is `0` and a hash, so that takers begin at random places; the place of an item whose hold may lapse is `1`
-//! and the end of the hold. The row of the claim says what the claim holds and until when, and decides.
+//! and the end of the hold. The row of the claim has the claim's item and the end of its hold. If the two rows differ,
+//! the row of the claim decides.
 
 mod bulk;
 mod candidates;

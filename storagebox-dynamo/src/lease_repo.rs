@@ -79,7 +79,7 @@ impl LeaseRepo for DynamoLeaseRepo {
         let change = |key: &_| {
             let now = self.client().now();
             let ended = Write::update(key).set("s", ENDED).set("y", now.0);
-            // The inherited fingerprint `q` stays, because an abort speaks only for its own lease.
+            // The inherited fingerprint `q` stays, because an abort ends only its own lease.
             let ended = self.0.expiring(ended, Some(now)).remove(&["f", "u", "p"]);
             (if_held(ended, lease, ""), Aborted::Aborted)
         };
@@ -98,7 +98,7 @@ impl LeaseRepo for DynamoLeaseRepo {
             let longer = self.0.expiring(Write::update(key).set("u", until.0), Some(until));
             (if_held(longer, lease, " AND u < :u"), LeaseExtended::Extended)
         };
-        // A refusal of the lease that the id has means that it already ends later.
+        // If the id still has this lease, the write was refused because the lease already ends later.
         let refused = |record: &Record| match record.state.holds(lease) {
             true => Some(LeaseExtended::Extended),
             false => Some(LeaseExtended::Fenced),

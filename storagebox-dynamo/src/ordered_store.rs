@@ -18,7 +18,8 @@ use crate::clock::Millis;
 use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
-/// The condition that the write is the newest: by time, then by writer, then a delete over a put (O-2).
+/// The condition that the write is newer than the row: by time, then by writer, and then a delete is newer than a put
+/// (O-2).
 const NEWEST: &str = "attribute_not_exists(pk) OR a < :a OR (a = :a AND (w < :w OR (w = :w AND k < :k)))";
 
 const PURGE: &str = "purge";
@@ -67,7 +68,7 @@ impl DynamoOrderedStore {
         }
     }
 
-    /// Returns the write of the newest row.
+    /// Returns the write of a value or a tombstone, under the condition that the write is newer than the row.
     fn writing(&self, key: &RowKey, stamp: &Stamp, value: Option<&Payload>, tag: &Tag) -> Write {
         let write = Write::put(self.row(key, stamp, value)).tagged(tag).only_if(NEWEST);
         write.value(":a", stamp.at).value(":w", stamp.writer.as_str()).value(":k", rank(value))
@@ -81,8 +82,9 @@ impl DynamoOrderedStore {
         }
     }
 
-    /// Makes the row a tombstone: its place in the index is the time from which its age counts. Under time stamps it
-    /// may be deleted when no older stamp is accepted any more; under sequence numbers only `purge` deletes it (O-3).
+    /// Makes the row a tombstone. Its place in the index is the time from which the age of the tombstone counts. With
+    /// time stamps, the row may be deleted once no older stamp is accepted. With sequence numbers, only `purge` deletes
+    /// it (O-3).
     fn buried(&self, row: Row, stamp: &Stamp) -> Row {
         let arrived = self.client().now();
         if !self.rules.is_timed() {
@@ -94,7 +96,7 @@ impl DynamoOrderedStore {
         row.with("o", buried_at(since)).expiring(Some(self.client().expiry(forgotten)))
     }
 
-    /// Returns the latest time from which the age of a tombstone may count that is purged now.
+    /// Returns the beginning of the age of the youngest tombstone that `purge` deletes.
     fn purgeable(&self, age: Duration) -> Millis {
         if !self.rules.is_timed() {
             return self.client().now().before(age);
@@ -145,8 +147,8 @@ impl DynamoOrderedStore {
     }
 }
 
-/// Returns the options as they are stored with the namespace. The stored text does not change. The skew is not part of
-/// it: it limits new writes, and says nothing about stored values.
+/// Returns the options as they are stored with the namespace. The stored text does not change. The skew is not stored,
+/// because it limits new writes and says nothing about stored values.
 fn to_stored_text(options: OrderedOptions) -> String {
     let stamping = match options.stamping {
         Stamping::Time { .. } => Stamping::Time { max_skew: None },
@@ -165,7 +167,7 @@ fn buried_at(since: Millis) -> String {
     format!("{:016x}", since.0.max(0))
 }
 
-/// Returns the outcome of a write by the row of the key; `None` if the write is newer.
+/// Compares a write with the row of its key. Returns the outcome; `None` if the write is newer.
 fn judge(row: Option<&Row>, stamp: &Stamp, value: Option<&Payload>) -> Result<Option<Written>> {
     let Some(row) = row else { return Ok(None) };
     row.needed("k", row.number::<i64>("k"))?;
@@ -248,7 +250,7 @@ mod tests {
     use crate::row::whatever;
 
     #[test]
-    fn the_skew_is_not_stored_and_is_passed_over_where_it_was() {
+    fn the_skew_is_not_stored_and_a_stored_skew_is_ignored() {
         let stored = "OrderedOptions { stamping: Time { max_skew: None }, tombstone_age: 604800s }";
         assert_eq!(to_stored_text(OrderedOptions::time()), stored);
         assert_eq!(

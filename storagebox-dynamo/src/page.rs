@@ -8,7 +8,7 @@ use crate::row::{Attributes, Row, RowKey, Value};
 /// The largest number of rows per page. A page may be shorter than requested.
 const MOST: usize = 1_000;
 
-/// The largest number of requests per page beyond one per shard.
+/// The largest number of requests per page, in addition to one request per shard.
 const REQUESTS: usize = 32;
 
 /// Where a page begins: in a shard, after a sort key.
@@ -35,8 +35,8 @@ impl Position {
     }
 }
 
-/// Reads a page of rows: of one shard after another until the page is full, or until it has cost too many requests
-/// because the filter excludes most rows. In the index, `o` must equal the sort key of the row.
+/// Reads a page of rows, one shard after another, until the page is full or has cost too many requests. With the index,
+/// the attribute `o` of a row must equal its sort key.
 pub(crate) async fn rows(
     open: &OpenNamespace,
     (part, index): (&str, Index),

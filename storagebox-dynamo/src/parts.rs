@@ -1,7 +1,7 @@
 //! Our share of a transaction of the caller: items for a `TransactWriteItems` that the caller sends.
 //!
-//! A call is planned by reads, and its writes are those that the store makes for the same call. All rows of one
-//! transaction have one tag, so a refusal by a row with this tag says that the transaction was committed.
+//! To plan a call, the store reads its rows and returns the writes that it would make itself. All rows of one
+//! transaction get the same tag. If a row with this tag refuses the transaction, the transaction was committed before.
 
 mod calls;
 mod explained;
@@ -27,18 +27,18 @@ pub(crate) use planned::Planned;
 /// The share of a [`DynamoStore`] in a transaction of the caller, so that an order and its voucher are written together
 /// or not at all.
 ///
-/// Make the calls, put [the items](Self::after) behind your own ones, and send them in one `TransactWriteItems`, with the
-/// [request token](Self::request_token). A call returns the outcome that is true if the transaction is committed. An
-/// outcome that is already so (`Again`, `AlreadyGone`, `Empty`) adds no item, so look at it before you write your own
-/// items. If the transaction fails, [`explain`](Self::explain) says why.
+/// Make the calls, put [the items](Self::after) behind your own ones, and send them in one `TransactWriteItems`, with
+/// the [request token](Self::request_token). A call returns the outcome that is true if the transaction is committed. A
+/// call with nothing to write (`Again`, `AlreadyGone`, `Empty`) adds no item, so look at the outcome before you write
+/// your own items. If the transaction fails, [`explain`](Self::explain) says why.
 ///
-/// Times and candidates are those of the call, so send the transaction at once. The namespaces that the calls use are
-/// created beforehand, in requests of the store. Parts are for one transaction: make new ones for the next.
+/// The items hold the time and the candidate of the call, so send the transaction at once. The calls create their
+/// namespaces beforehand, in separate requests. Parts are for one transaction: make new ones for the next.
 ///
-/// DynamoDB allows 100 actions and 4 MB in one transaction, and each row once. A call has one action or two: `assign` and
-/// `apply` have two, `confirm` has two if the hold has an end, `release` if the claim holds an item, and `record` if
-/// another operation of the id has ended. What is not here is a call of its own: `add`, holds for a time and `extend`, `retire`, leases,
-/// entities, ledgers.
+/// DynamoDB allows 100 actions and 4 MB in one transaction, and each row once. A call has one action or two: `assign`
+/// and `apply` have two, `confirm` has two if the hold has an end, `release` if the claim holds an item, and `record`
+/// if another operation of the id has ended. All else is a separate call of the store: `add`, holds for a time and
+/// `extend`, `retire`, leases, entities, ledgers.
 ///
 /// # Guarantees
 ///
@@ -48,8 +48,8 @@ pub(crate) use planned::Planned;
 ///
 /// # Cancel safety
 ///
-/// Safe: a call that is dropped adds nothing. A transaction that is dropped is as one whose reply is lost
-/// ([`Explained::Unknown`]).
+/// Safe: a call that is dropped adds nothing. A request of the transaction that is dropped counts as one whose reply
+/// was lost ([`Explained::Unknown`]).
 ///
 /// # Errors
 ///
@@ -118,7 +118,7 @@ impl DynamoStore {
 }
 
 impl Parts {
-    /// Returns the items of these parts alone. [`explain`](Self::explain) takes them for the last ones of the transaction.
+    /// Returns the items of these parts alone. [`explain`](Self::explain) expects them at the end of the transaction.
     pub fn items(&self) -> &[TransactWriteItem] {
         &self.items
     }
@@ -135,19 +135,19 @@ impl Parts {
         Ok(own.into_iter().chain(self.items.iter().cloned()).collect())
     }
 
-    /// Returns how many of the 100 actions of a transaction are these parts'.
+    /// Returns the number of actions of these parts. A transaction has at most 100.
     pub fn actions(&self) -> usize {
         self.items.len()
     }
 
-    /// Returns how many of the 4 MB of a transaction are these parts', or more. An update counts with the most that its
-    /// row may hold: 3 KB besides its key.
+    /// Returns the number of bytes of these parts, or more. A transaction has at most 4 MB. An update counts the most
+    /// that its row may hold: 3 KB besides its key.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns a `ClientRequestToken` for the transaction. It is the same at each call, and no other parts have it. Within
-    /// ten minutes DynamoDB returns the first outcome to a transaction that is sent again with its token.
+    /// Returns a `ClientRequestToken` for the transaction. Each call returns the same token, and no other parts have
+    /// it. If a transaction is sent again with its token within ten minutes, DynamoDB returns the first outcome.
     pub fn request_token(&self) -> &str {
         self.request_token.as_str()
     }
@@ -174,7 +174,8 @@ impl Parts {
         Ok(outcome)
     }
 
-    /// Checks that the transaction has room for more items. Returns their rows, and all bytes with them.
+    /// Checks that the transaction has room for more items. Returns the rows of the items, and the bytes of the
+    /// transaction with them.
     fn admitted(&self, items: &[TransactWriteItem]) -> Result<(Vec<RowKey>, usize)> {
         let rows = items.iter().map(item::row).collect::<Result<Vec<_>>>()?;
         if rows.iter().any(|row| self.rows.contains(row)) {
@@ -192,7 +193,7 @@ fn twice() -> Error {
     bad("the call", why)
 }
 
-/// Shows no items, because they hold what the store keeps.
+/// Shows no items, because they hold the data of the store.
 impl fmt::Debug for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (actions, bytes) = (self.actions(), self.bytes);

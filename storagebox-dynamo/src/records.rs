@@ -1,8 +1,9 @@
-//! Deduplication records and leases: one row per id, and one row per operation that ended before the last one. The two
-//! repositories of one name share them.
+//! Deduplication records and leases: one row per id, and one row per ended operation except the last. The two
+//! repositories of one name share the rows.
 //!
-//! A call guesses the state of the row and makes its change under the condition that the guess is right: one request. A
-//! refusal shows the row as it is. Then the call returns an outcome, or replaces that row by the next one.
+//! A call guesses the state of the row, and makes its change under the condition that the guess is right. A right guess
+//! costs one request. A refusal shows the row as it is. Then the call returns an outcome, or replaces this row by the
+//! next one.
 
 mod ended;
 mod plan;
@@ -25,18 +26,18 @@ pub(crate) use row::{CURRENT, DONE, ENDED, LEASED};
 
 /// The part of the namespace that holds the rows of ids.
 const IDS: &str = "ids";
-/// The filter of a listing.
+/// The filter of a listing: records whose retention is not over.
 const LISTED: &str = "s = :done AND (attribute_not_exists(x) OR x > :past)";
-/// How many other writes of the row an attempt meets before it pauses.
+/// How many refusals an attempt may meet before it pauses.
 const MOST_REFUSALS: u32 = 4;
 
-/// The records of one name.
+/// The deduplication ids of one namespace.
 #[derive(Debug)]
 pub(crate) struct Records {
     open: OpenNamespace,
 }
 
-/// What a call decides by a record.
+/// What a call does with the record that it has read.
 #[derive(Debug)]
 pub(crate) enum Step<T> {
     /// Returns this outcome.
@@ -80,17 +81,16 @@ impl Records {
         Ok(Page { entries, next: page.next })
     }
 
-    /// Makes a call that may be the first of its id. It guesses that the id has no row.
-    ///
-    /// All attempts judge by the time that was past by every clock when the call began, so they judge the same row
-    /// alike. Therefore any outcome settles a lost attempt: that attempt can only replace the row that it read, and an
-    /// attempt that reads the same row replaces it too.
+    /// Makes a call that may be the first of its id. The first write assumes that the id has no row. All attempts use
+    /// the same time, so they decide alike about the same row.
     pub(crate) async fn step<T: Send>(
         &self,
         operation: &'static str,
         (id, op): (&DedupId, &OpId),
         judge: impl Fn(&Record, Millis) -> Step<T> + Sync,
     ) -> Result<T> {
+        // So any outcome settles a lost attempt: the lost attempt can only replace the row that it read, and a later
+        // attempt that reads the same row replaces it too.
         let (past, tag) = (self.client().surely_past(), Tag::fresh());
         self.client().settle(operation, || self.stepped((id, op), past, &judge, &tag)).await
     }
@@ -120,8 +120,8 @@ impl Records {
         Err(contention())
     }
 
-    /// Puts the next row of an id under the condition that the row is still the one that was read. An operation that
-    /// had ended in that row gets a row of its own in the same step.
+    /// Puts the next row of an id under the condition that the row is still the one that was read. If the old row names
+    /// an ended operation, the same step writes a separate row for this operation.
     async fn replace(&self, id: &DedupId, read: &Record, put: Write) -> Result<Wrote> {
         match &self.replacing(id, read, put)[..] {
             [put] => self.client().write(put).await,
@@ -129,7 +129,7 @@ impl Records {
         }
     }
 
-    /// Returns the writes of the next row and of that operation.
+    /// Returns the write of the next row, and the write of the ended operation's separate row, if there is one.
     fn replacing(&self, id: &DedupId, read: &Record, put: Write) -> Vec<Write> {
         let put = match read.tag.as_deref() {
             None => put.only_if("attribute_not_exists(pk)"),
@@ -140,8 +140,9 @@ impl Records {
         [put].into_iter().chain(fence).collect()
     }
 
-    /// Makes a call that names a version or a lease. It guesses that the id has it. `refused` decides by the record
-    /// that a refusal shows; `None` if the record does not explain the refusal, and then another attempt is made.
+    /// Makes a call that names a version or a lease. The write has the condition that the id has this version or lease.
+    /// If the write is refused, `refused` returns the outcome from the present record; if it returns `None`, another
+    /// attempt follows.
     pub(crate) async fn change<T: Send>(
         &self,
         operation: &'static str,

@@ -82,7 +82,7 @@ impl Value for &[u8] {
     }
 }
 
-/// A set of numbers. DynamoDB has no empty one.
+/// A set of numbers. DynamoDB has no empty set.
 impl Value for &[i64] {
     fn value(self) -> AttributeValue {
         AttributeValue::Ns(self.iter().map(i64::to_string).collect())
@@ -101,7 +101,7 @@ macro_rules! numbers {
 
 numbers!(i64 u64 u32 i128);
 
-/// When a row may be deleted, because no promise needs it any more.
+/// When a row may be deleted, because no promise needs it after that.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expiry {
     /// The attribute `g`, by which calls and upkeep decide.
@@ -205,12 +205,12 @@ impl Row {
         Ok(self.maybe(name, Self::number)?.map(Millis))
     }
 
-    /// Returns the value of an attribute that every row of this kind has, or `Corrupt` without a value.
+    /// Returns the value of an attribute; `Corrupt` if the row has no value for it.
     pub(crate) fn needed<T>(&self, name: &str, value: Option<T>) -> Result<T> {
         value.ok_or_else(|| self.unreadable(format_args!("it has no valid {name}")))
     }
 
-    /// Returns a value that was read from the row, or `Corrupt` if its type refused it.
+    /// Returns a value that was read from the row, or `Corrupt` if the value is not valid.
     pub(crate) fn valid<T, E>(&self, what: &str, value: std::result::Result<T, E>) -> Result<T> {
         value.map_err(|_| self.unreadable(format_args!("its {what} is not valid")))
     }

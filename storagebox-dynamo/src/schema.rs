@@ -32,8 +32,8 @@ const PROJECTED: [&str; 2] = ["c", "d"];
 const PAUSE: Duration = Duration::from_millis(500);
 const CHECKS: u32 = 240;
 
-/// Creates the table, probes the server, and turns on the table's time to live and its backups, as far as that is not
-/// done yet.
+/// Creates the table, probes the server, and turns on the table's time to live and its backups, unless that was done
+/// before.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     client.settle("setup", || create_or_check(client)).await?;
     wait_until_active(client).await.map_err(|error| error.during("setup"))?;

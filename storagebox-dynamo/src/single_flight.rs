@@ -1,8 +1,8 @@
 //! One caller at a time does work that spares the other callers the same work.
 //!
-//! The work runs in its caller's future, which may be left unfinished for any time, as by a `select!` that borrows it.
-//! So a flight only saves requests, and nothing depends on it: no caller waits longer than [`STALLED_AFTER`] for a
-//! flight that does not end.
+//! The work runs in its caller's future. A program may stop polling the future for any time, for example in a `select!`
+//! that borrows it. So a flight only saves requests, and nothing depends on it: no caller waits longer than
+//! [`STALLED_AFTER`] for a flight that does not end.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,14 +14,14 @@ use tokio::time::timeout;
 
 use crate::lock::lock;
 
-/// How long callers wait while no flight ends.
+/// How long callers wait if no flight ends.
 const STALLED_AFTER: Duration = Duration::from_millis(250);
 
 /// Lets one caller at a time into a flight.
 #[derive(Debug, Default)]
 pub(crate) struct SingleFlight(Mutex<Arc<Line>>);
 
-/// The callers that wait for one another.
+/// A queue of callers, one of whom has the flight.
 #[derive(Debug, Default)]
 struct Line {
     queue: Arc<Queue<()>>,
@@ -29,15 +29,15 @@ struct Line {
     begun: AtomicU64,
 }
 
-/// A flight, which ends when it is dropped. Callers may have stopped waiting for it before.
+/// A flight, which ends when it is dropped. Callers may stop waiting for it earlier.
 #[derive(Debug)]
 pub(crate) struct Flight {
     _guard: OwnedMutexGuard<()>,
 }
 
 impl SingleFlight {
-    /// Waits for the earlier flights and begins the next one. If none ends for a while, all waiting callers, and later
-    /// ones, continue in a new line.
+    /// Waits for the earlier flights and begins the next one. If no flight ends for [`STALLED_AFTER`], the waiting
+    /// callers and all later callers continue in a new line.
     pub(crate) async fn next(&self) -> Flight {
         loop {
             let line = Arc::clone(&self.line());
@@ -72,7 +72,7 @@ impl Flight {
 }
 
 impl Line {
-    /// Returns `None` if no flight begins for [`STALLED_AFTER`].
+    /// Waits for the next flight. Returns `None` if no flight begins for [`STALLED_AFTER`].
     async fn next(&self) -> Option<Flight> {
         let mut guard = pin!(Arc::clone(&self.queue).lock_owned());
         loop {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_flight_is_under_way_at_a_time() {
+    async fn one_flight_runs_at_a_time() {
         let flights = SingleFlight::default();
         let first = flights.next().await;
         assert!(still_waits(pin!(flights.next())).await);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_flight_that_stalls_is_waited_for_once() {
+    async fn a_stalled_flight_delays_callers_only_once() {
         let flights = SingleFlight::default();
         let _stalled = flights.next().await;
         let second = flights.next().await;
@@ -126,7 +126,7 @@ mod tests {
 
     /// The queue gives the flight to a future that is not polled.
     #[tokio::test]
-    async fn a_waiting_caller_that_is_not_polled_holds_up_nobody() {
+    async fn a_waiting_caller_that_is_not_polled_blocks_no_other_caller() {
         let flights = SingleFlight::default();
         let first = flights.next().await;
         let mut unpolled = pin!(flights.next());

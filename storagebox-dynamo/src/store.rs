@@ -26,7 +26,7 @@ use crate::schema;
 use crate::token_store::DynamoTokenStore;
 use crate::upkeep::Upkeep;
 
-/// A store in one DynamoDB table. Cheap to clone; clones share what they learned.
+/// A store in one DynamoDB table. Cheap to clone; clones share candidates and open namespaces.
 ///
 /// # Guarantees
 ///
@@ -48,7 +48,7 @@ use crate::upkeep::Upkeep;
 #[derive(Clone)]
 pub struct DynamoStore {
     client: Arc<Client>,
-    /// Shared, so that the tasks of a process share candidates and open each namespace once.
+    /// The open namespaces, which all clones of the store share.
     namespaces: Arc<OpenNamespaces>,
     upkeep: Arc<Upkeep>,
 }
@@ -112,7 +112,7 @@ impl DynamoStore {
         self.namespaces.open("tokens", name, String::new(), || Ok(DynamoTokenStore::new(&self.client, name)))
     }
 
-    /// Returns the records that the two repositories of one name share.
+    /// Returns the deduplication ids that the two repositories of one name share.
     pub(crate) fn records(&self, name: &Namespace) -> Result<Arc<Records>> {
         self.namespaces.open("records", name, String::new(), || Ok(Records::new(&self.client, name)))
     }

@@ -1,4 +1,4 @@
-//! Tokens: each has a row of its own, live or gone.
+//! Tokens, live or gone: one row per token.
 
 mod joined;
 
@@ -13,19 +13,18 @@ use crate::row::{Expiry, Row, RowKey};
 
 pub(crate) use joined::ObservedToken;
 
-/// The `s` of a token that was live and is gone; `c` is the operation that consumed it, if one did.
+/// The value of the attribute `s` of a token that was live and is gone.
 const GONE: &str = "gone";
-/// The `s` of a token that was discarded before it was created.
+/// The value of the attribute `s` of a token that was discarded before it was created.
 const FENCED: &str = "fenced";
-/// The condition that the token is live. A live token has no `s`; `m` is the tag of the call that created it, which
-/// stays when another call ends it, and `a` is the time of the creation.
+/// The condition that the token is live. A live token has no attribute `s`.
 const LIVE: &str = "attribute_exists(pk) AND attribute_not_exists(s)";
-/// The condition that the token was live when the request was sent. A copy of the request that arrives late does not
-/// end a token that was created after the refusal.
+/// The condition that the token was live when the request was sent. If a token is created after that, a late copy of
+/// the request does not end it.
 const LIVED: &str = "a < :now AND attribute_not_exists(s)";
-/// The condition that this very token is live, which was too young for `LIVED`.
+/// The condition that the live token is still the one that was read. It is for a token that is too young for `LIVED`.
 const THIS: &str = "m = :made AND attribute_not_exists(s)";
-/// The condition that the token is unknown. A token that is not remembered any more is unknown too.
+/// The condition that the token is unknown. A token that is no longer remembered is unknown too.
 const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
 
 /// The tokens of one namespace.
@@ -61,8 +60,8 @@ impl DynamoTokenStore {
         self.client().get(&self.key(token).await?).await
     }
 
-    /// Reads the state of a token. An end that the call with the tag `own` has written is never forgotten, even if the
-    /// machine slept since.
+    /// Reads the state of a token. An end that was written by the call with the tag `own` is not forgotten during the
+    /// call, even if the machine sleeps.
     fn state(&self, row: Option<Row>, own: Option<&Tag>) -> Result<TokenState> {
         let Some(row) = row else { return Ok(TokenState::Unknown) };
         let is_forgotten = row.moment("g")?.is_some_and(|forgotten| forgotten <= self.client().surely_past());

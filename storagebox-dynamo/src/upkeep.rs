@@ -19,7 +19,7 @@ use crate::single_flight::SingleFlight;
 const PAGE: i32 = 1_000;
 /// The largest number of pages per call.
 const PAGES: usize = 20;
-/// How many rows are deleted at once. One after another, upkeep would fall behind a few writers.
+/// The number of concurrent deletes.
 const AT_ONCE: usize = 16;
 
 /// The condition that no promise needs the row.
@@ -40,9 +40,9 @@ struct Round<'a> {
     /// Whether the namespace with this row has its home in another region.
     elsewhere: HashMap<RowKey, bool>,
     deleted: usize,
-    /// Items that were moved to their place in the index.
+    /// The number of items that were moved to their place in the index.
     moved: usize,
-    /// Entities that were checked and stay.
+    /// The number of entities that were checked and not deleted.
     kept: usize,
 }
 
@@ -94,8 +94,7 @@ impl<'a> Round<'a> {
         self.changed() + self.kept
     }
 
-    /// Returns the number of rows that were changed. Entities that stay do not count: a call that only meets those at
-    /// the end of the table must not ask for another call.
+    /// Returns the number of rows that were deleted or moved.
     fn changed(&self) -> usize {
         self.deleted + self.moved
     }
@@ -143,7 +142,7 @@ impl<'a> Round<'a> {
             return Ok(*known);
         }
         let namespace = self.client.settle("maintain", || self.client.get(&key)).await?;
-        // A damaged namespace is reported to the call that opens it. It must not keep upkeep from the other namespaces.
+        // A damaged namespace must not stop upkeep of the other namespaces. The call that opens it reports it.
         let elsewhere = namespace.is_some_and(|row| !matches!(home_elsewhere(self.client, &row), Ok(None)));
         self.elsewhere.insert(key, elsewhere);
         Ok(elsewhere)
@@ -186,7 +185,7 @@ async fn scan(client: &Client, from: Option<Attributes>) -> Result<RowPage> {
     client.scan(client.table(), narrowed).await
 }
 
-/// Deletes the row if no promise needs it by now: another call may have written it since it was read.
+/// Deletes the row, under the condition that no promise needs it. Returns whether it deleted the row.
 async fn removed(client: &Client, row: &Row) -> Result<bool> {
     let delete = Write::delete(&row.key()?).only_if(UNNEEDED).value(":past", client.surely_past().0);
     client.deleted("maintain", &delete).await

@@ -1,5 +1,5 @@
-//! The whole suite with the fewest random runs that find every broken store. `STORAGEBOX_PROFILE=quick` makes as many
-//! as for the memory backend (`cargo xtask prove dynamo`).
+//! The whole suite, with as few random runs as still find every broken store. `STORAGEBOX_PROFILE=quick` makes as many
+//! random runs as for the memory backend (`cargo xtask prove dynamo`).
 
 mod support;
 

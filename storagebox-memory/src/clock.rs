@@ -12,12 +12,12 @@ use tokio::time::Instant;
 pub(crate) struct Time(u64);
 
 impl Time {
-    /// Reads the clock.
+    /// Returns the time that the clock shows.
     pub(crate) fn of(clock: &dyn Clock) -> Self {
         Self(nanos(clock.now()))
     }
 
-    /// Returns the time plus `duration`, saturating.
+    /// Returns the time plus `duration`, or the last possible time if the sum is too large.
     #[must_use]
     pub(crate) fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(nanos(duration)))
@@ -47,7 +47,8 @@ fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A clock whose time stands still, instead of going back, while the clock `C` is set back.
+/// A clock that never goes back. If its inner clock is set back, the time stands still until the inner clock has caught
+/// up.
 #[derive(Debug)]
 pub(crate) struct NeverBack<C> {
     clock: C,

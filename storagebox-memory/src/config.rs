@@ -24,7 +24,7 @@ impl Settings {
         Time::of(&*self.clock)
     }
 
-    /// Returns whether the memory of something that ended at `ended` is over.
+    /// Returns whether, at the time `now`, the store has forgotten an entry that ended at the time `ended`.
     pub(crate) fn is_forgotten(&self, ended: Time, now: Time) -> bool {
         ended.after_retention(self.remember).is_some_and(|end| end <= now)
     }

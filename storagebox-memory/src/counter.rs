@@ -27,7 +27,7 @@ use void_ops::VoidOps;
 /// How long `Strategy::TransactionToken` recognises an operation, as on DynamoDB.
 const TOKEN: Duration = Duration::from_secs(600);
 
-/// The counters of one name.
+/// The counters of one namespace.
 #[derive(Clone, Debug)]
 pub(crate) enum AnyCounter {
     Value(Arc<MemoryCounter>),
@@ -50,7 +50,7 @@ impl AnyCounter {
         }
     }
 
-    /// Returns the same counters within a transaction.
+    /// Returns the same counters, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         match self {
             Self::Value(counter) => Self::Value(Arc::new(counter.joined(by))),
@@ -58,7 +58,7 @@ impl AnyCounter {
         }
     }
 
-    /// Forgets at most `budget` operations that are past their retention, and returns how many. A ledger keeps all.
+    /// Forgets at most `budget` operations that are past their retention, and returns how many. A ledger forgets none.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         match self {
             Self::Value(counter) => counter.maintain(budget),
@@ -75,17 +75,16 @@ pub(crate) struct MemoryCounter {
     cells: Keyed<Key, Cell>,
 }
 
-/// The differences between the strategies.
+/// The rules by which the strategies differ.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     /// How long operations are remembered.
     memory: Remember,
-    /// The largest number of operations that are remembered at once.
+    /// The maximum number of remembered operations, or `None` for no limit.
     capacity: Option<u32>,
-    /// Whether an operation can be cancelled in advance. It cannot if later writers would push its fence out, or if
-    /// the operations are remembered as request tokens.
+    /// Whether an operation can be cancelled before it arrives, which needs a fence that the store keeps.
     fences: bool,
-    /// The number of shards over which the value is split, and the bounds of the whole value.
+    /// The number of shards and the bounds of the total, or `None` if the counter is not sharded.
     split: Option<(u16, Bounds)>,
 }
 
@@ -124,12 +123,12 @@ struct Cell {
 }
 
 impl Cell {
-    /// Returns whether the cell can be deleted, as after a rejected change, which must leave no trace.
+    /// Returns whether the cell is as if no operation had reached it, so that it can be deleted.
     fn is_new(&self) -> bool {
         self.ops.is_empty() && self.void.is_empty() && self.shards.is_new()
     }
 
-    /// Forgets at most `most` operations whose memory is over, and returns how many.
+    /// Forgets at most `most` operations that are past their retention, and returns how many.
     fn forget_up_to(&mut self, most: usize, memory: Remember, now: Time) -> usize {
         let forgotten = self.ops.forget_up_to(most, memory, now);
         forgotten + self.void.forget_up_to(most - forgotten, |since| is_past(memory, since, now))
@@ -145,13 +144,13 @@ impl MemoryCounter {
         Self { settings, strategy, rules: Rules::of(strategy), cells: Keyed::default() }
     }
 
-    /// Returns the same counters within a transaction.
+    /// Returns the same counters, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         let Self { strategy, rules, .. } = *self;
         Self { settings: self.settings.clone(), strategy, rules, cells: self.cells.joined(by) }
     }
 
-    /// Runs one step on the key's cell, after forgetting the operations whose memory is over.
+    /// Forgets the key's operations that are past their retention, and then runs `step` on the key's cell.
     fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Cell, Time) -> T) -> Result<T> {
         let mut cells = self.cells.to_change(key)?;
         let now = self.settings.now();
@@ -170,7 +169,7 @@ impl MemoryCounter {
 
     fn check(&self, change: &Change) -> Result<()> {
         if change.reason.is_some() {
-            let what = format_args!("a change with a reason by the counter strategy {:?}", self.strategy);
+            let what = format_args!("a change with a reason under the counter strategy {:?}", self.strategy);
             return Err(unsupported(what, "Ledger, which has a log"));
         }
         match self.rules.split {
@@ -216,8 +215,9 @@ impl MemoryCounter {
         }
     }
 
-    /// Returns the value that an outcome reports: `None` for a sharded counter, whose sum other backends cannot read.
+    /// Returns the value for an outcome, or `None` if the counter is sharded.
     fn answer(&self, value: i64) -> Option<i64> {
+        // Other backends cannot read the sum of the shards in the step of a change.
         self.rules.split.is_none().then_some(value)
     }
 

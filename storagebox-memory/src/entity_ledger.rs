@@ -21,7 +21,7 @@ use crate::token_store::MemoryTokenStore;
 pub(crate) struct Entities {
     settings: Settings,
     entities: Striped<Stripe>,
-    /// The next version. All entities share it, so that no version repeats after an entity is forgotten.
+    /// The next version of any entity. It is shared, so that no version repeats after an entity is forgotten.
     versions: AtomicU64,
 }
 
@@ -32,7 +32,7 @@ struct Entity {
     version: Version,
     state: Option<Payload>,
     outbox: BTreeMap<MessageId, OutboxEntry>,
-    /// The time of the last change. The retention of an entity without state and entries begins there.
+    /// The time of the last change, from which the retention of a deleted entity counts.
     since: Time,
 }
 
@@ -61,14 +61,14 @@ impl Entities {
         Self { settings, entities: Striped::default(), versions: AtomicU64::new(1) }
     }
 
-    /// Runs one step on the entity, or on `None` if it does not exist or its deletion is forgotten.
+    /// Runs `step` on the entity, or on `None` if it does not exist or its deletion is forgotten.
     fn step<T>(&self, key: &Key, step: impl FnOnce(Option<&mut Entity>, Time) -> T) -> T {
         let mut entities = self.entities.lock_for(key);
         let now = self.settings.now();
         step(self.remembered(&mut entities, key, now), now)
     }
 
-    /// Runs one step on the entry, or on `None` if it does not exist.
+    /// Runs `step` on the entry, or on `None` if it does not exist.
     fn step_on_entry<T>(&self, id: &EntryId, step: impl FnOnce(Option<&mut OutboxEntry>) -> T) -> T {
         self.step(&id.key, |entity, _| {
             let entry = entity.and_then(|entity| entity.outbox.get_mut(&id.message));
@@ -103,7 +103,7 @@ impl Entities {
     }
 }
 
-/// The entities, with the token namespaces that their commits join.
+/// A handle on the entities, with the token namespaces that their commits join.
 #[derive(Debug)]
 pub(crate) struct MemoryEntityLedger {
     pub(crate) entities: Arc<Entities>,
@@ -113,12 +113,12 @@ pub(crate) struct MemoryEntityLedger {
 }
 
 impl MemoryEntityLedger {
-    /// Makes the whole commit under the lock of the entity. Nothing can fail after the token is
-    /// consumed.
+    /// Makes the whole commit under the lock of the entity.
     fn commit_now(&self, commit: &Commit) -> Result<Committed> {
         let mut entities = self.entities.entities.lock_for(&commit.key);
         let now = self.entities.settings.now();
         let known = self.entities.remembered(&mut entities, &commit.key, now);
+        // The token is consumed here. Nothing after this line can fail.
         if let Some(refused_or_done) = self.tokens_changed(known.as_deref(), commit)? {
             return Ok(refused_or_done);
         }
@@ -134,15 +134,16 @@ impl MemoryEntityLedger {
         Ok(Committed::Committed)
     }
 
-    /// Changes the joined tokens and returns `None`, or returns the outcome if the commit is refused or was made
-    /// before. Versions never repeat, so an entity that still has the opened version was not changed by this commit.
-    /// The token shows whether an entity that was forgotten since then was.
+    /// Changes the joined tokens and returns `None`. Returns the outcome instead if the commit is refused or was made
+    /// before.
     fn tokens_changed(&self, known: Option<&Entity>, commit: &Commit) -> Result<Option<Committed>> {
         let entry = known.and_then(|entity| entity.outbox.get(&commit.message));
         if entry.is_some_and(|entry| entry.attempts.first() == Some(&commit.attempt)) {
             return Ok(Some(Committed::Committed));
         }
         let joined = self.incoming.as_ref().zip(commit.consume.as_ref());
+        // Versions never repeat, so an entity that still has the opened version was not changed by this commit.
+        // Otherwise the consumed token shows whether the commit was made.
         if entry.is_some() || known.map(|entity| entity.version) != commit.opened {
             let was_made = joined.is_some_and(|(tokens, token)| tokens.was_consumed_by(token, &commit.attempt));
             return Ok(Some(if was_made { Committed::Committed } else { Committed::Conflict }));
@@ -161,7 +162,7 @@ impl MemoryEntityLedger {
     }
 }
 
-/// Returns whether the entry was added by this commit, and not by another one for the same message.
+/// Returns whether the entry was added by the commit in `id`, and not by another commit for the same message.
 fn is_named(entry: &OutboxEntry, id: &EntryId) -> bool {
     entry.attempts.first() == Some(&id.commit)
 }
@@ -256,7 +257,7 @@ impl EntityLedger for MemoryEntityLedger {
     }
 }
 
-/// The last entry of the page before, in one stripe.
+/// The position of the last entry of the previous page within its stripe.
 struct Position {
     key: Key,
     message: MessageId,

@@ -1,5 +1,6 @@
 //! The item bank. A claim changes under the lock of its stripe, an item under the lock of its own stripe. A call that
-//! needs both locks takes the claim's first. The clock is read after taking the lock of what it decides about.
+//! needs both locks takes the claim's first. A call reads the clock after it takes the lock of the claim or item whose
+//! expiry it decides.
 
 mod batches;
 mod claims;
@@ -33,11 +34,11 @@ pub struct MemoryBank {
     claims: Arc<Striped<Claims>>,
     items: Arc<Striped<Stripe>>,
     walk: Arc<AtomicUsize>,
-    /// The transaction in which this handle makes its calls.
+    /// The transaction to which the calls of this handle belong, if any.
     by: Option<Open>,
 }
 
-/// The state of a claim at the present time.
+/// The state of a claim now, with the end of its hold and its retention taken into account.
 enum ClaimStatus {
     Unknown,
     Held { at: Slot, held: Held },
@@ -52,7 +53,7 @@ impl MemoryBank {
         Self { settings, claims: Arc::default(), items: Arc::default(), walk: Arc::default(), by: None }
     }
 
-    /// Returns the same bank within a transaction.
+    /// Returns the same bank, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         Self {
             settings: self.settings.clone(),
@@ -88,9 +89,10 @@ impl MemoryBank {
         }
     }
 
-    /// Visits every stripe once, so that an item that stays free is found (IB-4). Each call starts one stripe further.
-    /// `Empty` does not assume that an open transaction will commit (J-1).
+    /// Takes a free item (IB-4). Returns `Contention` instead of `Empty` if a rollback of an open transaction would
+    /// free an item (J-1).
     fn take_free(&self, claims: &mut Claims, claim: &ClaimId, hash: u64, hold: Hold) -> Result<Taken> {
+        // Each call starts one stripe further than the call before it, and visits every stripe once.
         let start = self.walk.fetch_add(1, Ordering::Relaxed);
         let (by, mut taken_by) = (self.by.as_ref(), None);
         for stripe in (0..STRIPES).map(|step| start.wrapping_add(step) % STRIPES) {
@@ -112,7 +114,7 @@ impl MemoryBank {
         at: Slot,
         hold: Hold,
     ) -> Result<Taken> {
-        // The slot is no longer in the list of free slots.
+        // `pop` removed the slot from the list of free slots. A refusal puts it back.
         self.own(items, at).inspect_err(|_| items.free(at.index))?;
         let until = self.end_of(hold);
         items.hold(at.index, claim, until);
@@ -259,7 +261,7 @@ impl MemoryBank {
         })
     }
 
-    /// Locks the claims of a stripe, to change one.
+    /// Locks the stripe of a claim, and prepares a change of the claim. Returns the stripe and the claim's hash.
     fn claims_of(&self, claim: &ClaimId) -> Result<(LockedClaims<'_>, u64)> {
         let (mut claims, hash) = self.locked_claims(claim);
         let touched = || Touched::stripe(&self.claims, Striped::<Claims>::stripe_of(hash));
@@ -272,7 +274,7 @@ impl MemoryBank {
         (self.claims.lock(Striped::<Claims>::stripe_of(hash)), hash)
     }
 
-    /// Locks the items of a stripe, to change one.
+    /// Locks the stripe of a slot, and prepares a change of the slot.
     fn items_at(&self, at: Slot) -> Result<LockedItems<'_>> {
         let mut items = self.items.lock(at.stripe.into());
         self.own(&mut items, at)?;
@@ -332,7 +334,7 @@ fn remaining(hold: Hold) -> HoldState {
     }
 }
 
-/// Returns the later of two ends, where `None` means never.
+/// Returns the later of two times at which a hold ends. `None` means never.
 fn later(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     one.zip(other).map(|(one, other)| one.max(other))
 }

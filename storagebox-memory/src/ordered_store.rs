@@ -14,7 +14,7 @@ use crate::clock::Time;
 use crate::config::Settings;
 use crate::transaction::{Keyed, Open};
 
-/// The values of one name, with the rules that all its handles share.
+/// The values of one namespace, with the rules that all handles on them share.
 #[derive(Debug)]
 pub(crate) struct Values {
     settings: Settings,
@@ -33,7 +33,7 @@ pub(crate) struct MemoryOrderedStore {
 #[derive(Clone, Debug)]
 struct Cell {
     stamp: Stamp,
-    /// `None` is a tombstone.
+    /// The value, or `None` for a tombstone.
     value: Option<Payload>,
     arrived: Time,
 }
@@ -60,12 +60,12 @@ impl Values {
         Ok(Self { settings, rules: OrderedRules::of("memory", options)?, cells: Keyed::default() })
     }
 
-    /// Returns the same values within a transaction.
+    /// Returns the same values, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         Self { settings: self.settings.clone(), rules: self.rules, cells: self.cells.joined(by) }
     }
 
-    /// Returns the options with which the namespace was created, as text (S-4).
+    /// Returns the text of the options with which the namespace was created (S-4).
     pub(crate) fn created(&self) -> String {
         self.rules.to_stored_text()
     }
@@ -101,8 +101,8 @@ impl Values {
         })
     }
 
-    /// Purges at most `budget` tombstones that are past their age, and returns how many. With sequence numbers it
-    /// purges none: `purge` must be called for them.
+    /// Purges at most `budget` tombstones that are past their age, and returns how many. Purges none if the stamps are
+    /// sequence numbers.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         if self.rules.is_timed() { self.purge_up_to(self.rules.tombstone_age(), budget) } else { 0 }
     }

@@ -10,16 +10,16 @@ use crate::clock::Time;
 use crate::config::Settings;
 use crate::transaction::{Entry as Locked, Keyed, Open};
 
-/// The records of one name.
+/// The deduplication records and leases of one namespace.
 #[derive(Debug)]
 pub(crate) struct Records {
     pub(crate) settings: Settings,
     pub(crate) by_id: Keyed<DedupId, Record>,
-    /// The last version or fence. All ids share it, so that no number repeats after a record is forgotten.
+    /// The last version or fence of any id. It is shared, so that no number repeats after a record is forgotten.
     last_number: Arc<AtomicU64>,
 }
 
-/// The state of one id, and the operations that ended, remembered so that their late copies change nothing (D-7).
+/// The state of one id, and its ended operations. Late copies of an ended operation change nothing (D-7).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) state: IdState<Time>,
@@ -27,7 +27,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Ends the record if it has expired, and forgets ended operations and fingerprints whose memory is over.
+    /// Ends the record if it has expired. Forgets ended operations and fingerprints that are past their retention.
     fn catch_up(&mut self, settings: &Settings, now: Time) {
         if self.state.is_expired(now) {
             self.end(now);
@@ -40,7 +40,7 @@ impl Record {
         }
     }
 
-    /// Makes the id vacant and remembers its operation as ended. A fingerprint that the lease inherited stays (D-6).
+    /// Makes the id vacant, and remembers the operation as ended. Keeps a fingerprint that the lease inherited (D-6).
     pub(crate) fn end(&mut self, now: Time) {
         match std::mem::take(&mut self.state) {
             IdState::Vacant(_) => {}
@@ -75,7 +75,7 @@ impl Records {
         Self { settings, by_id: Keyed::default(), last_number: Arc::default() }
     }
 
-    /// Returns the same records within a transaction.
+    /// Returns the same records, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         let (settings, last_number) = (self.settings.clone(), Arc::clone(&self.last_number));
         Self { settings, by_id: self.by_id.joined(by), last_number }
@@ -93,17 +93,18 @@ impl Records {
         IdRecord::new(self.next_entry(value), op.clone(), now.after_retention(retention))
     }
 
-    /// Runs one step that may change the id's record.
+    /// Runs `step`, which may change the id's record.
     pub(crate) fn change<T>(&self, id: &DedupId, step: impl FnOnce(&mut Record, Time) -> T) -> Result<T> {
         Ok(self.step(id, self.by_id.to_change(id)?, step))
     }
 
-    /// Reads the id's record.
+    /// Calls `read` on the id's record.
     pub(crate) fn read<T>(&self, id: &DedupId, read: impl FnOnce(&Record) -> T) -> T {
         self.step(id, self.by_id.to_read(id), |record, _| read(record))
     }
 
-    /// Runs one step on the id's record, after ending and forgetting what has expired. Deletes an empty record.
+    /// Applies expiry and retention to the id's record, and then runs `step` on it. Deletes the record if it is then
+    /// empty.
     fn step<T>(
         &self,
         id: &DedupId,
@@ -120,7 +121,7 @@ impl Records {
         outcome
     }
 
-    /// Deletes at most `budget` records that no promise needs, and returns how many.
+    /// Deletes at most `budget` vacant or lapsed records without remembered operations, and returns how many.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         let now = self.settings.now();
         self.by_id.spend(budget, |records, budget| {

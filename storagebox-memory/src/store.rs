@@ -31,7 +31,7 @@ use by_name::ByName;
 pub struct MemoryStore {
     settings: Settings,
     namespaces: Arc<Namespaces>,
-    /// The transaction in which the parts of this handle make their calls.
+    /// The transaction to which the calls of this handle's parts belong, if any.
     by: Option<Open>,
 }
 
@@ -66,10 +66,7 @@ impl MemoryStore {
         plain_url(url).map_err(|error| error.on("memory"))?;
         match url {
             "memory:" => Ok(Self::new()),
-            _ => {
-                Err(Error::misconfigured("url", "must be `memory:` alone, which takes no path and no query")
-                    .on("memory"))
-            }
+            _ => Err(Error::misconfigured("url", "must be `memory:`, without a path and without a query").on("memory")),
         }
     }
 
@@ -83,7 +80,7 @@ impl MemoryStore {
         Self { settings, namespaces: Arc::default(), by: None }
     }
 
-    /// Returns the part as the transaction of this handle sees it.
+    /// Returns the part. If this handle has a transaction, the part's calls belong to it.
     fn joined<T>(&self, part: Arc<T>, join: impl Fn(&T, &Open) -> T) -> Arc<T> {
         match &self.by {
             None => part,
@@ -124,7 +121,7 @@ impl fmt::Debug for MemoryStore {
     }
 }
 
-/// Returns `Misconfigured` if a namespace is opened with other options than it was created with (S-4).
+/// Returns `Misconfigured` if the namespace was created with other options than it is opened with (S-4).
 fn same<T: PartialEq + fmt::Debug>(name: &Namespace, created: &T, asked: &T) -> Result<()> {
     if created == asked {
         return Ok(());
@@ -138,7 +135,7 @@ fn differs(name: &Namespace, created: &impl fmt::Debug, asked: &impl fmt::Debug)
 }
 
 fn no_transaction() -> Error {
-    let why = "is not a `MemoryTransaction`, and only that can be joined";
+    let why = "must be a `MemoryTransaction`";
     Error::misconfigured("the connection", why).on("memory")
 }
 

@@ -9,7 +9,7 @@ use storagebox_core::{Cursor, Error, Page, Result};
 
 pub(crate) const STRIPES: usize = 64;
 
-/// `STRIPES` values of `T`, each with its own lock. A key belongs to one stripe.
+/// `STRIPES` values of `T`, each with its own lock. Each key belongs to one of these stripes.
 #[derive(Debug)]
 pub(crate) struct Striped<T> {
     stripes: Box<[Mutex<T>]>,
@@ -28,13 +28,15 @@ impl<T> Striped<T> {
         self.hasher.hash_one(key)
     }
 
-    /// Returns the stripe of a hash. It uses middle bits because hash tables use the lowest and the highest ones.
+    /// Returns the number of the stripe for a hash.
     pub(crate) fn stripe_of(hash: u64) -> usize {
+        // Hash tables use the lowest and the highest bits.
         (hash >> 32) as usize % STRIPES
     }
 
-    /// Locks a stripe. A poisoned lock is used all the same: a step that panics leaves its stripe consistent.
+    /// Locks a stripe, even if its lock is poisoned.
     pub(crate) fn lock(&self, stripe: usize) -> MutexGuard<'_, T> {
+        // A step that panics leaves its stripe consistent.
         self.stripes[stripe % STRIPES].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -42,7 +44,7 @@ impl<T> Striped<T> {
         self.lock(Self::stripe_of(self.hash(key)))
     }
 
-    /// Calls `visit` on each stripe with the rest of the budget. Returns the sum of what the visits used.
+    /// Calls `visit` on each stripe with the budget that is left. Returns the sum of what the calls used.
     pub(crate) fn spend(&self, budget: usize, mut visit: impl FnMut(&mut T, usize) -> usize) -> usize {
         let mut left = budget;
         for stripe in 0..STRIPES {
@@ -52,7 +54,8 @@ impl<T> Striped<T> {
     }
 }
 
-/// Returns a page of the entries that `seen` finds in each stripe, in the order of stripe and key.
+/// Returns a page of entries, in the order of stripe and key. `seen` returns the map of a stripe, and `show` the entry
+/// to list.
 pub(crate) fn page<S, K, V, E>(
     stripes: &Striped<S>,
     cursor: Option<&Cursor>,
@@ -87,7 +90,7 @@ fn beyond(key: Option<&str>) -> KeyRange<'_> {
     (key.map_or(Unbounded, Excluded), Unbounded)
 }
 
-/// Parses a cursor into the stripe and the last key that was shown in it.
+/// Parses a cursor. Returns the stripe, and the last key of this stripe that was listed, if any.
 pub(crate) fn position(cursor: Option<&Cursor>, limit: usize) -> Result<(usize, Option<String>)> {
     if limit == 0 {
         return Err(Error::invalid("limit", "must be at least 1"));

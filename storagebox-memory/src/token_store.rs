@@ -1,4 +1,4 @@
-//! Tokens, which are live, or gone: consumed or discarded, and remembered as such.
+//! Tokens. A token is live or gone. The store remembers a gone token, which was consumed or discarded.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -17,8 +17,8 @@ pub(crate) struct MemoryTokenStore {
     gate: Gate,
 }
 
-/// Keeps calls within transactions out while an entity changes tokens: it checks all of them before it changes the first.
-/// One store has one gate, so that namespaces need no order.
+/// A lock of the whole store. It keeps calls within transactions from changing tokens while the commit of an entity
+/// checks and changes its tokens.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate(Arc<RwLock<()>>);
 
@@ -43,12 +43,12 @@ impl MemoryTokenStore {
         Self { settings, tokens: Keyed::default(), gate }
     }
 
-    /// Returns the same tokens within a transaction.
+    /// Returns the same tokens, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         Self { settings: self.settings.clone(), tokens: self.tokens.joined(by), gate: self.gate.clone() }
     }
 
-    /// Runs one step that may change the token.
+    /// Runs `step`, which may change the token.
     fn change<T>(&self, token: &TokenId, step: impl FnOnce(Option<&Token>, Time) -> (Option<Token>, T)) -> Result<T> {
         let _closed = self.tokens.transaction().map(|_| self.gate.close());
         Ok(self.step(token, self.tokens.to_change(token)?, step))
@@ -58,7 +58,8 @@ impl MemoryTokenStore {
         self.step(token, self.tokens.to_read(token), |known, _| (None, read(known)))
     }
 
-    /// Runs one step on the token, or on `None` if it is unknown or forgotten. The step returns a new token, if any.
+    /// Runs `step` on the token, or on `None` if it is unknown or forgotten. Stores the new state that `step` returns,
+    /// if any.
     fn step<T>(
         &self,
         token: &TokenId,
@@ -73,12 +74,13 @@ impl MemoryTokenStore {
         outcome
     }
 
-    /// Checks that no transaction has the token.
+    /// Prepares a change of the token. Returns `Contention` if another transaction has changed the token.
     fn own(&self, token: &TokenId) -> Result<()> {
         self.change(token, |_, _| (None, ()))
     }
 
-    /// Lets `change` consume and create tokens of this store together, or returns `Contention` before it is called.
+    /// Calls `change`, which consumes and creates the given tokens. If another transaction has changed one of the
+    /// tokens, returns `Contention` and does not call `change`.
     pub(crate) fn together<T>(
         (incoming, consumed): (Option<&Self>, Option<&TokenId>),
         (outgoing, created): (Option<&Self>, &[TokenId]),
@@ -130,7 +132,7 @@ impl MemoryTokenStore {
         Ok(report)
     }
 
-    /// Makes one step per distinct token, in the order of the tokens.
+    /// Calls `step` on each distinct token, in the order of the tokens.
     fn each(&self, tokens: &[TokenId], step: impl FnMut(&TokenId) -> Result<()>) -> Result<()> {
         let distinct: BTreeSet<_> = tokens.iter().collect();
         each_of(self.tokens.transaction(), || distinct.iter().copied(), |token| self.own(token), step)

@@ -1,4 +1,4 @@
-//! Transactions of callers: others see what a call within one changes after its commit.
+//! Transactions of callers: other callers see the changes of a transaction after its commit.
 
 mod keyed;
 mod open;
@@ -23,9 +23,9 @@ pub(crate) use waits::Waits;
 ///
 /// # Guarantees
 ///
-/// - J-1: the calls take effect together at the [commit](Self::commit), or never. Until then a change by anybody else of
-///   what they changed returns `Contention`, and a read returns what was there before. A `take` skips an item that an open
-///   transaction took; if there is no other, it returns `Contention` and not `Empty`.
+/// - J-1: the calls take effect together at the [commit](Self::commit), or never. Until then another caller that
+///   changes the same entries gets `Contention`, and a read returns the state before the transaction. A `take` skips an
+///   item that an open transaction took; if there is no other, it returns `Contention` and not `Empty`.
 /// - J-1: a call within another transaction waits for the end of this one, as on PostgreSQL. Of transactions that wait for
 ///   each other, one gets `Contention`.
 /// - J-4: `complete` with a lease that is over makes the commit impossible.
@@ -59,7 +59,7 @@ impl MemoryTransaction {
         Self(Open::begin())
     }
 
-    /// Commits: from now on everybody sees what the calls changed, all at once.
+    /// Commits: all changes of the calls become visible to other callers at once.
     ///
     /// # Guarantees
     ///
@@ -72,7 +72,7 @@ impl MemoryTransaction {
         self.0.end(End::Commit)
     }
 
-    /// Rolls back: what the calls changed never was.
+    /// Rolls back: undoes all changes of the calls.
     pub fn rollback(self) {}
 
     pub(crate) fn open(&self) -> &Open {
@@ -82,7 +82,7 @@ impl MemoryTransaction {
 
 impl Drop for MemoryTransaction {
     fn drop(&mut self) {
-        // After a commit this ends nothing.
+        // After a commit this does nothing.
         let _ended = self.0.end(End::Rollback);
     }
 }
@@ -93,7 +93,7 @@ impl fmt::Debug for MemoryTransaction {
     }
 }
 
-/// What serves the calls of a transaction. They send no requests: they change the memory themselves.
+/// The connection of a transaction. It serves no requests, because the calls change the memory themselves.
 pub(crate) struct Joined;
 
 #[async_trait]

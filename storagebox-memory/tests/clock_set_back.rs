@@ -1,4 +1,4 @@
-//! A store whose clock is set back. The clock is the caller's, because the default clock never goes back.
+//! A store whose clock is set back. The test sets its own clock back, because the default clock never goes back.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use storagebox_core::{Clock, Result};
 use storagebox_memory::MemoryStore;
 use storagebox_testkit::checks::clocks;
 
-/// A clock that shows the seconds since 1970 that a test sets.
+/// A clock whose time the test sets, in seconds since 1970.
 #[derive(Clone, Debug, Default)]
 struct Settable(Arc<AtomicU64>);
 
@@ -21,7 +21,7 @@ impl Clock for Settable {
 const ONCE: u64 = 1_767_225_600;
 
 #[tokio::test]
-async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+async fn a_clock_set_back_expires_nothing_early_and_revives_nothing() -> Result<()> {
     let clock = Settable::default();
     let store = MemoryStore::builder().clock(clock.clone()).build()?;
     clocks::set_back(async |ahead| {

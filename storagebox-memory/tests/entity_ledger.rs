@@ -1,4 +1,5 @@
-//! Entities whose deletion is forgotten. The suite cannot test this, because it does not know when a memory ends.
+//! Entities whose deletion is forgotten. The suite cannot test this, because it does not know how long a store
+//! remembers a deletion.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use storagebox_core::{
 };
 use storagebox_memory::MemoryStore;
 
-/// Commits a change for a new message, removes its entry, and returns the entity's version after that.
+/// Commits a change for a new message and removes the entry of the commit. Returns the entity's version after that.
 async fn change(entities: &dyn EntityLedger, name: &str, change: EntityChange) -> Option<u64> {
     let (key, message) = ("entity".parse().unwrap(), name.parse().unwrap());
     let opened = entities.open(&key, &message, None).await.unwrap().version;

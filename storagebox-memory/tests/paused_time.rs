@@ -6,7 +6,7 @@ use storagebox_core::{Backend, ClaimId, Confirmed, End, Hold, Item, ItemBank, Re
 use storagebox_memory::MemoryStore;
 
 #[tokio::test(start_paused = true)]
-async fn a_hold_ends_in_paused_time() -> Result<()> {
+async fn hold_ends_when_a_paused_clock_is_advanced() -> Result<()> {
     let bank = MemoryStore::new().item_bank(&"seats".parse()?)?;
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     bank.add(&[Item::new("7A")?]).await?;

@@ -33,7 +33,7 @@ pub(crate) use progress::Progress;
 use statement_cache::StatementCache;
 pub(crate) use store_info::{FORMAT, Found, StoreInfo, VERSION, new_epoch};
 
-/// A boxed future of rows. It is boxed so that the futures of the calls above stay small.
+/// A boxed future of rows. It is boxed so that the futures of its callers stay small.
 type Rows<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>>> + Send + 'a>>;
 
 type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -43,16 +43,17 @@ type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 pub(crate) struct Client {
     connections: Connections,
     store: Arc<Known>,
-    /// What a joined client has found, if the store has not made a call yet: the transaction may be of another database.
+    /// The epoch and the memory that a joined call read in the caller's transaction, which may be in another database.
+    /// Used only if the store itself has made no call yet.
     found: OnceLock<StoreInfo>,
 }
 
-/// What a store and its transactions know of the schema. All of it is committed.
+/// The settings and the committed state of the schema, which a store and its joined clients share.
 #[derive(Debug)]
 struct Known {
     settings: Settings,
     statements: StatementCache,
-    /// Set by the first call.
+    /// The epoch and the memory of the store. The first call sets them.
     info: OnceLock<StoreInfo>,
     namespaces: OpenNamespaces,
 }
@@ -62,14 +63,15 @@ struct Known {
 pub(crate) enum AfterLostReply {
     /// Make one more attempt: the server recognises the operation id.
     Retry,
-    /// As `Retry`, for a call that lost an attempt before: it begins with an unknown outcome.
+    /// Make one more attempt, as with `Retry`. The call has lost an attempt before, so its outcome is unknown already.
     RetryAgain,
-    /// Return the error: another attempt would be applied again.
+    /// Return the error: another attempt could apply the call twice.
     Fail,
 }
 
 impl AfterLostReply {
-    /// Returns the policy for a call that runs alone after its batch; `is_lost` says whether the batch was lost.
+    /// Returns the reaction for a call that is made alone after its batch failed. `is_lost` says whether the reply to
+    /// the batch was lost.
     pub(crate) fn after_batch(is_lost: bool) -> Self {
         if is_lost { Self::RetryAgain } else { Self::Retry }
     }
@@ -97,7 +99,7 @@ impl Client {
         &self.store.settings
     }
 
-    /// Returns where to keep what is known of a committed namespace, together with all other clients of the store.
+    /// Returns the place where all clients of the store keep the number and the epoch of a committed namespace.
     fn place_of(&self, kind: Kind, name: &Namespace, options: &str) -> Arc<OnceLock<Opened>> {
         let place = self.store.namespaces.open(kind.name(), name, options.to_owned(), || Ok(OnceLock::new()));
         place.unwrap_or_default()
@@ -121,7 +123,7 @@ impl Client {
         self.store.info.get().or_else(|| self.found.get())
     }
 
-    /// Checks that the store has the settings of this client, and is the store of the first call.
+    /// Checks that the store has the memory that this client expects, and is still the store of the first call.
     pub(crate) fn check_store(&self, found: StoreInfo) -> Result<()> {
         found.check(self.settings().options.remember)?;
         let place = if self.is_joined() { &self.found } else { &self.store.info };
@@ -180,7 +182,7 @@ impl Client {
         move || limit.saturating_sub(deadline.saturating_duration_since(now()))
     }
 
-    /// Makes a call that begins now until an attempt answers it or its time is over, as [`repeated`](Self::repeated).
+    /// Makes a call that begins now, with attempts as in [`repeated`](Self::repeated), until the call timeout.
     pub(crate) async fn settle<T, F>(&self, operation: &'static str, mut attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -189,7 +191,8 @@ impl Client {
         self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
     }
 
-    /// Does the same for a call that can be refused. Each attempt knows whether one was lost before it (ER-5).
+    /// Makes a call that can be refused, as [`settle`](Self::settle) does. The argument of each attempt says whether an
+    /// earlier attempt was lost (ER-5).
     pub(crate) async fn settle_attempts<T, F>(
         &self,
         operation: &'static str,
@@ -205,8 +208,8 @@ impl Client {
         self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
     }
 
-    /// Makes a call until an attempt answers it: after contention with pauses, and after a lost reply once more. Each
-    /// attempt's argument says whether one was lost before it. The caller bounds its time.
+    /// Makes attempts until one answers the call. Retries after a pause on contention, and once after a lost reply. The
+    /// argument of each attempt says whether an earlier attempt was lost. The caller bounds the time.
     pub(crate) async fn repeated<T, F>(
         &self,
         deadline: Instant,
@@ -224,7 +227,7 @@ impl Client {
         repeat(is_any_lost, CallBackoff::new(deadline, after_lost, pauses()), wait, attempt).await
     }
 
-    /// Bounds a call by the call timeout. A call within another call counts as that call's progress.
+    /// Bounds a call by the call timeout. A call within another call shares the progress of the outer call.
     pub(crate) fn in_time<'a, T: 'a>(
         &'a self,
         work: impl Future<Output = Result<T>> + Send + 'a,
@@ -253,7 +256,7 @@ fn unanswered(timeout: Duration) -> Error {
     Error::unknown(format!("there was no answer within {timeout:?}")).on("postgres")
 }
 
-/// Retries after contention with pauses while there is time, and after a lost reply once.
+/// Decides about retries: after contention with a pause while there is time, and after a lost reply once.
 struct CallBackoff<P> {
     reconnects: usize,
     pauses: P,
@@ -267,8 +270,7 @@ impl<P: Iterator<Item = Duration> + Send> CallBackoff<P> {
         Self { reconnects, pauses, deadline, begun: now() }
     }
 
-    /// Returns the next pause, if one more attempt of the same length ends in time. An attempt that is cut off would
-    /// turn a certain refusal into an unknown outcome.
+    /// Returns the next pause, or `None` if another attempt of the same length would not end before the deadline.
     fn pause(&mut self) -> Option<Duration> {
         let (pause, ended) = (self.pauses.next()?, now());
         let lasted = ended.saturating_duration_since(self.begun);

@@ -11,14 +11,14 @@ use tokio::runtime::Handle;
 
 use crate::client::{Client, Progress};
 
-/// The time after which other calls no longer wait for a batch: many times what a statement takes without contention.
+/// The time after which calls no longer wait for a running batch. A statement without contention takes much less.
 const STALL_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Combines calls. Each is part of a batch only as long as its caller waits.
+/// Combines calls. Each call is part of a batch only as long as its caller waits.
 #[derive(Debug)]
 pub(crate) struct Combining<C: Combine>(Arc<Combiner<Tracked<C>>>);
 
-/// A call, and its progress, which both its caller and its batch know.
+/// A call, and its progress, which its caller and its batch share.
 struct Tracked<C> {
     call: C,
     progress: Progress,
@@ -36,7 +36,7 @@ impl<C: Combine> Combine for Tracked<C> {
     }
 }
 
-/// Makes the call in time: alone, or together with other waiting calls if combining is on.
+/// Makes the call within its timeout: alone, or together with other waiting calls if combining is on.
 pub(crate) async fn call<C, F>(
     combining: Option<&Combining<C>>,
     client: &Client,
@@ -58,7 +58,7 @@ where
     answer.map_err(|error| error.on(C::BACKEND).during(C::OPERATION))
 }
 
-/// Implements `Combine` for a struct of this backend. Of each key, one call at a time is made.
+/// Implements `Combine` for a struct of this backend. Calls with the same key are made one at a time.
 macro_rules! combine {
     ($operation:literal, $call:ident -> $answer:ty, |$this:ident| $key:expr => $key_type:ty) => {
         impl ::storagebox_core::Combine for $call {

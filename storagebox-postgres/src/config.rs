@@ -31,8 +31,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns nine tenths of the call timeout. So the server gives up first and reports that nothing was applied; the
-    /// end of the call would leave that open.
+    /// Returns nine tenths of the call timeout: the server then ends a statement, and reports that nothing was applied,
+    /// before its call gives up.
     pub(crate) fn statement_timeout(&self) -> Duration {
         self.options.call_timeout / 10 * 9
     }

@@ -49,7 +49,7 @@ enum Applied {
     Counted(Counted),
     /// The shard has no room for the change; the other shards must be checked.
     Dry,
-    /// The attempt was refused, and an earlier one may still apply the change.
+    /// The attempt was refused, and an earlier attempt may still apply the change.
     Open,
 }
 
@@ -73,7 +73,7 @@ impl Counters {
         let after_lost = match (self.rules.0.remembers(), after_lost) {
             (true, after_lost) => after_lost,
             (false, AfterLostReply::RetryAgain) => {
-                return Err(Error::unknown("the answer of a batch was lost").on("postgres"));
+                return Err(Error::unknown("the answer to a batch was lost").on("postgres"));
             }
             (false, _) => AfterLostReply::Fail,
         };
@@ -90,7 +90,7 @@ impl Counters {
         }
         match applied {
             Some(Applied::Counted(counted)) => Ok(counted),
-            // Only a repeated attempt is left open, so this is always the error.
+            // Only a repeated attempt can be open, so `refused` returns an error here.
             Some(Applied::Open) => apply.attempt.after_lost(is_any_lost).refused(Counted::OutOfBounds),
             Some(Applied::Dry) | None => Err(unreadable("counter_apply")),
         }
@@ -131,7 +131,8 @@ impl Counters {
         self.client().rows(&call).await?.iter().map(|row| outcome(row, "counter_apply")).collect()
     }
 
-    /// Applies a change whose own shard has no room. This costs one more round trip, which moves room there.
+    /// Applies a change whose own shard has no room, after moving room from other shards to it. Costs one more round
+    /// trip.
     async fn widely(&self, apply: &Apply, is_any_lost: bool) -> Result<Applied> {
         let (rules, change) = (&self.rules, &apply.change);
         let attempt = apply.attempt.after_lost(is_any_lost);

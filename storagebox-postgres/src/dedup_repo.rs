@@ -69,7 +69,7 @@ async fn together(records: Arc<OpenNamespace>, mut calls: Vec<Record>) -> Vec<Co
     }
 }
 
-/// Makes records, sorted by id, in one statement.
+/// Writes these records, which are sorted by id, in one statement.
 async fn recorded(records: &OpenNamespace, calls: &[Record]) -> Result<Vec<Recorded>> {
     let client = records.client();
     let call = FunctionCall::rows("dedup_record")

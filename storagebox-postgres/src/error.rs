@@ -58,7 +58,8 @@ fn of_server(error: &sqlx::Error) -> Option<&PgDatabaseError> {
     error.as_database_error().and_then(|error| error.try_downcast_ref())
 }
 
-/// Returns whether a publication of some rows or columns refused a change: it has the code of a missing key.
+/// Returns whether a publication of some rows or columns refused a change. The code alone does not say so, because a
+/// missing key has the same code.
 fn is_of_a_publication(error: &sqlx::Error) -> bool {
     of_server(error).is_some_and(|error| error.routine() == Some("CheckCmdReplicaIdentity"))
 }
@@ -69,9 +70,9 @@ fn is_fatal(error: &PgDatabaseError) -> bool {
 
 /// Returns whether the server ended the session before it did anything for the statement.
 ///
-/// The server ends an idle session for its age only while it waits for a statement. It can end a session by hand at any
-/// time, but after the commit of a statement only once it has sent that statement's rows and end. A pooler that reports
-/// this itself names no routine of the server.
+/// The server ends a session for being idle only while it waits for a statement. An administrator can end a session at
+/// any time, but after a commit the server first sends the rows and the end of the statement. A pooler that reports an
+/// ended session names no routine of the server.
 pub(crate) fn has_ended(error: &sqlx::Error, heard: bool) -> bool {
     of_server(error).filter(|error| is_fatal(error)).is_some_and(|error| {
         ENDED_IDLE.contains(&error.code())
@@ -80,8 +81,8 @@ pub(crate) fn has_ended(error: &sqlx::Error, heard: bool) -> bool {
     })
 }
 
-/// Maps the error of a pooler that never passed the statement on, because it had no connection to the server within its
-/// timeout, or since it last tried to open one.
+/// Maps the error of a pooler that never forwarded the statement: it got no connection to the server within its
+/// timeout, or its last attempt to open one failed.
 fn not_passed_on(error: &sqlx::Error) -> Option<(ErrorKind, &'static str)> {
     let said = of_server(error).filter(|error| is_fatal(error)).and_then(reason_of_pooler)?;
     match said {
@@ -148,8 +149,7 @@ fn unconnected(error: &sqlx::Error) -> (ErrorKind, &'static str) {
     }
 }
 
-/// Returns whether the error is about the certificate. Only encryption fails with this kind before a connection is
-/// made; its errors that no certificate causes may be temporary.
+/// Returns whether the error of a connection that could not be opened is about the server's certificate.
 fn is_untrusted(error: &std::io::Error) -> bool {
     let said = error.to_string().to_ascii_lowercase();
     error.kind() == std::io::ErrorKind::InvalidData && (said.contains("certificate") || said.contains("unknownca"))
@@ -195,12 +195,12 @@ pub(crate) fn within(error: sqlx::Error) -> Error {
 
 const ABORTED: &str = "an earlier error has ended the transaction; roll it back, and begin again";
 
-/// Returns the error for what cannot be done within a transaction of the caller.
+/// Returns the error for a call that cannot be made within a transaction of the caller.
 pub(crate) fn outside() -> Error {
     Error::unsupported("set-up within a transaction of the caller", "the store itself").on("postgres")
 }
 
-/// Returns the error for a transaction that ended while a call of it was in progress.
+/// Returns the error for a transaction that ended while one of its calls was in progress.
 pub(crate) fn over() -> Error {
     Error::new(ErrorKind::Contention, "the transaction is over").on("postgres")
 }
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_sent_was_not_applied() {
+    fn error_before_a_statement_was_sent_is_not_applied() {
         let refused = || sqlx::Error::Io(std::io::ErrorKind::ConnectionRefused.into());
         let untrusted = std::io::Error::new(std::io::ErrorKind::InvalidData, "invalid peer certificate: UnknownIssuer");
         let garbled = std::io::Error::new(std::io::ErrorKind::InvalidData, "received corrupt message");

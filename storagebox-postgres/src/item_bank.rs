@@ -84,7 +84,7 @@ impl PostgresBank {
     }
 }
 
-/// Returns each item once, with its hash, in the order of the tables, so that no two batches wait for each other.
+/// Returns each item once, with its hash, sorted by hash and item. In this order, no two batches wait for each other.
 fn sorted(items: &[Item]) -> Vec<(i64, &str)> {
     let mut seen = HashSet::with_capacity(items.len());
     let distinct = items.iter().map(Item::as_str).filter(|item| seen.insert(*item));

@@ -1,4 +1,5 @@
-//! Leases over the records of the same name: each call is one function of the schema (`sql/lease_repo`).
+//! Leases, which are rows of the records namespace with the same name. Each call is one function of the schema
+//! (`sql/lease_repo`).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -13,14 +13,14 @@ use crate::client::{Client, FORMAT, Found, SESSION, VERSION, new_epoch, text_of_
 use crate::config::Schema;
 use crate::error;
 
-/// The migrations, in order; the first brings version 1. A released one is never changed.
+/// The migrations in order: the first creates version 1. A released migration is never changed.
 pub(crate) const MIGRATIONS: [&str; VERSION as usize] = [
     include_str!("../sql/migrations/1.sql"),
     include_str!("../sql/migrations/2.sql"),
     include_str!("../sql/migrations/3.sql"),
 ];
 
-/// The lock that makes concurrent setups run one after another. The number is arbitrary; nobody else uses it.
+/// The number of the advisory lock that makes concurrent setups run one after another. The number is arbitrary.
 const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
 
 const BEGIN: &str = include_str!("../sql/store/begin.sql");
@@ -47,8 +47,9 @@ fn new_store(schema: &Schema, memory: Option<Retention>) -> String {
     schema.fill(&format!("INSERT INTO {{schema}}.store VALUES ({}, {memory});\n", new_epoch()))
 }
 
-/// Creates or upgrades the schema in one transaction: a setup that is dropped half-way leaves nothing behind, and the
-/// lock ends with its transaction, also behind a pooler. Uses one connection at a time, however few there are.
+/// Creates or upgrades the schema in one transaction. A setup that is dropped half-way leaves nothing behind, and its
+/// lock ends with the transaction, also behind a pooler. Uses one connection at a time, so that a limit of one
+/// connection is enough.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     match client.found().await {
         Ok(found) if found.is_whole() => return check_store(client, &found, "setup"),
@@ -97,7 +98,7 @@ async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let holder = raw_sql(AssertSqlSafe(format!("ROLLBACK; {}", HOLDER.replace("{lock}", &lock))));
     let holder = holder.fetch_one(connection).await.ok().and_then(|row| row.try_get::<String, _>(0).ok());
     let holder = holder.unwrap_or_else(|| "a session that has ended since".to_owned());
-    let why = format!("another setup did not end in {patience} ms, or the lock of all setups is held by {holder}");
+    let why = format!("the lock of all setups was not released within {patience} ms; its holder is {holder}");
     Err(Error::new(ErrorKind::Contention, why).caused_by(error).on("postgres"))
 }
 
@@ -117,8 +118,8 @@ async fn check_encoding(connection: &mut PgConnection) -> Result<()> {
     }
 }
 
-/// Checks that this role owns the schema. A function in the schema of a less trusted role would run what that role
-/// attaches to its tables, with the rights of this role.
+/// Checks that this role owns the schema. Otherwise the owner could attach a trigger to a table, and the functions that
+/// this role creates would run the trigger with the rights of this role.
 async fn check_owner(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
     let row = raw_sql(AssertSqlSafe(schema.fill(SCHEMA))).fetch_one(connection).await.map_err(refused)?;
     if row.try_get("is_ours").map_err(refused)? {
@@ -169,7 +170,8 @@ pub(crate) async fn epoch(client: &Client) -> Result<i64> {
     }
 }
 
-/// Returns the statement that waits for running setups. After it, what they create exists, or never will.
+/// Returns the statement that waits for running setups. After the wait, each of these setups has committed or rolled
+/// back.
 #[cfg(feature = "test-clock")]
 pub fn wait_for_setups() -> String {
     format!("SELECT pg_catalog.pg_advisory_xact_lock({SETUP_LOCK})")

@@ -110,8 +110,8 @@ pub fn begin_lease(
     call(schema, "begin_lease", BEGUN, [text(records), text(id), text(op), seconds(Some(term)), fingerprint])
 }
 
-/// Records the result of a lease, or ends the transaction if the lease is over (`SB004`). Returns `outcome`, `value` and
-/// `version`.
+/// Records the result of a lease, or ends the transaction if the lease is over (`SB004`). Returns `outcome`, `value`
+/// and `version`.
 pub fn complete_lease(
     schema: &Schema,
     records: &Namespace,
@@ -172,7 +172,7 @@ fn kept(retention: Retention) -> Arg {
     }
 }
 
-/// Returns the statement. Its types and functions are named with their schema, so that no other is looked up.
+/// Returns the statement. It names the schema of every type and function, so the search path does not matter.
 fn call<const N: usize>(schema: &Schema, function: &str, columns: &str, args: [Arg; N]) -> Statement {
     let parameters = args.iter().zip(1..).map(|(arg, number)| match arg {
         Arg::Text(_) => format!("${number}::pg_catalog.text"),
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_argument_is_part_of_the_text() {
+    fn statement_text_contains_no_argument() {
         let statement = |claim: &str| {
             let (bank, claim) = ("vouchers".parse().unwrap(), claim.parse().unwrap());
             assign(&Schema::default(), &bank, &claim, Hold::Forever)

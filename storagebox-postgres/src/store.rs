@@ -76,7 +76,7 @@ impl PostgresStore {
         name.map(|name| Ok(Arc::clone(self.tokens(name)?.namespace()))).transpose()
     }
 
-    /// Runs one upkeep function in steps, for at most `most` rows. Returns the number of rows.
+    /// Runs one upkeep function in steps until it has handled `most` rows or finds none. Returns the number of rows.
     async fn upkeep(&self, upkeep: &Upkeep, epoch: i64, most: u64) -> Result<u64> {
         let mut done = 0;
         while done < most {
@@ -125,8 +125,8 @@ const UPKEEP: [Upkeep; 7] = [
     Upkeep { function: "ordered_maintain", asks_for_memory: false, deletes: true },
 ];
 
-/// The number of rows in one statement of upkeep, which is its own transaction: few enough that it ends long before its
-/// timeout, keeps no other call waiting, and does not lose the work of all steps before it.
+/// The number of rows that one statement of upkeep handles. The statement ends long before its timeout, and is
+/// committed alone, so a failure undoes the work of one step only.
 const STEP: u64 = 1_000;
 
 #[async_trait]

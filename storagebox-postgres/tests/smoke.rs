@@ -16,7 +16,8 @@ const SET_UPS: [SetUp; 2] = [
     SetUp { name: "smoke, PgBouncer", pooled: true, statements: Statements::Simple, ..SetUp::PLAIN },
 ];
 
-/// Set-ups that take too long for the gate; `beside.rs` and `limits.rs` make every call once in each of them.
+/// Set-ups with which the suite takes too long for the gate. `beside.rs` and `limits.rs` make every call once in each
+/// set-up.
 const OTHERS: [SetUp; 4] = [
     SetUp {
         name: "smoke, a publication of all tables",

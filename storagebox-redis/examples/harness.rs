@@ -1,5 +1,5 @@
-//! A harness as a stranger writes it, by what the suite publishes alone: a server for each case, which the harness starts
-//! and restarts. `cargo xtask prove redis` runs it. The whole suite is in `tests/conformance.rs`.
+//! A harness that uses only the public API of the suite, as a user would write it. It starts a server for each case and
+//! restarts it. `cargo xtask prove redis` runs this harness. The whole suite is in `tests/conformance.rs`.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ struct Redis;
 struct OneServer {
     server: Server,
     moved: Moved,
-    /// What the server writes goes with the case.
+    /// The folder with the server's files. Dropping this value deletes the folder.
     _folder: TempDir,
 }
 

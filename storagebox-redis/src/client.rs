@@ -37,7 +37,7 @@ pub(crate) use store_info::{StoreInfo, VERSION, to_stored_text};
 #[cfg(test)]
 pub(crate) use whatever::whatever;
 
-/// The future of an answer. Boxed, so that the futures of the calls above stay small.
+/// The future of an answer. It is boxed to keep the futures of its callers small.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
 
 /// The connections and settings of a store, shared by its namespaces.
@@ -69,18 +69,18 @@ impl Client {
         &self.settings
     }
 
-    /// Returns the key of the store's data that belongs to no namespace.
+    /// Returns the key of the data that the store keeps outside its namespaces.
     pub(crate) fn store(&self) -> &str {
         &self.store
     }
 
-    /// Returns the store's key, or `None` on a cluster, where a script of a namespace cannot read that key.
+    /// Returns the key of the data outside namespaces, or `None` on a cluster, where a namespace's script cannot read
+    /// it.
     pub(crate) fn store_in_reach(&self) -> Option<&str> {
         Some(self.store()).filter(|_| !self.is_cluster())
     }
 
-    /// Returns whether the server is a cluster. There, namespaces are spread over nodes and no script can use two of
-    /// them.
+    /// Returns whether the server is a cluster. On a cluster, one script cannot use two namespaces.
     pub(crate) fn is_cluster(&self) -> bool {
         self.connections.is_cluster()
     }
@@ -95,8 +95,8 @@ impl Client {
         self.info.get().map_or("", |info| &info.epoch)
     }
 
-    /// Makes a call whose answer describes the store. Checks the store's version, and that the first call found the
-    /// same store.
+    /// Makes a call whose answer describes the store. Returns an error if the store has another version, or if it is
+    /// not the store that this client found first.
     pub(crate) async fn enter(&self, operation: &'static str, call: &ScriptCall<'_>) -> Result<Answer> {
         let answer = self.settle(operation, || self.answer(call)).await?;
         self.check_store(&answer).map_err(|error| error.during(operation))?;
@@ -118,7 +118,7 @@ impl Client {
         Box::pin(self.connections.answer(call, &self.settings))
     }
 
-    /// Sends a script again and again while it answers `more`, because one step did not suffice.
+    /// Sends a script, and sends it again while it answers `more` because work remains.
     pub(crate) async fn answer_whole(&self, call: &ScriptCall<'_>) -> Result<Answer> {
         loop {
             let answer = self.answer(call).await?;
@@ -128,8 +128,9 @@ impl Client {
         }
     }
 
-    /// Does the same for an attempt that the script can refuse. Its last arguments are the number of the call, and
-    /// whether the attempt is repeated. It answers `open` if it could not make the call void (ER-5).
+    /// Sends a script that can refuse the attempt (ER-5), until it no longer answers `more`. Its last arguments are the
+    /// number of the call, and whether the attempt is repeated. It answers `open` if an earlier attempt may still be
+    /// applied.
     pub(crate) async fn answer_attempt(&self, call: ScriptCall<'_>, attempt: Attempt) -> Result<Answer> {
         let answer = self.answer_whole(&call.with(attempt.call()).with(attempt.is_repeated())).await?;
         match answer.word()? {
@@ -156,8 +157,7 @@ impl Client {
         self.repeated(operation, false, AfterLostReply::Retry, |_| attempt()).await
     }
 
-    /// Does the same as [`settle`](Self::settle) for a call that can be refused. Each attempt knows whether one was lost
-    /// before it (ER-5).
+    /// Repeats a call that can be refused. Tells each attempt whether the reply to an earlier attempt was lost (ER-5).
     pub(crate) async fn settle_attempts<T, F>(
         &self,
         operation: &'static str,
@@ -170,7 +170,7 @@ impl Client {
         self.settle_attempts_as(operation, first, AfterLostReply::Retry, attempt).await
     }
 
-    /// Does the same as [`settle_attempts`](Self::settle_attempts), with a choice of what to do after a lost reply.
+    /// Repeats a call that can be refused. `after` says what to do after a lost reply.
     pub(crate) async fn settle_attempts_as<T, F>(
         &self,
         operation: &'static str,
@@ -211,7 +211,7 @@ impl Client {
     }
 }
 
-/// Retries after contention with pauses, and after a lost reply at most `repeats` times.
+/// The retries of one call: with pauses after contention, and at most `repeats` times after a lost reply.
 struct CallBackoff<P> {
     repeats: usize,
     pauses: P,

@@ -53,12 +53,12 @@ impl RedisCounter {
     }
 }
 
-/// Returns how long the counter remembers operations, in the scripts' unit.
+/// Returns how long the counter remembers operations, in microseconds; `None` means for ever.
 fn keeps(rules: &CounterRules) -> Option<u64> {
     rules.keeps().map(i64::unsigned_abs)
 }
 
-/// Reads the value in this field, or `None` if the strategy does not return values.
+/// Reads the value in field `at`, or returns `None` if the strategy does not return values.
 fn value(answer: &Answer, at: usize) -> Result<Option<i64>> {
     match answer.text(at)? {
         "" => Ok(None),
@@ -131,7 +131,7 @@ mod tests {
     use crate::client::whatever;
 
     #[test]
-    fn whatever_is_answered_of_a_counter() {
+    fn whatever_counter_answer_is_read_or_refused() {
         let known: &[&[&str]] = &[&["applied", "7"], &["already", ""], &["out of bounds"], &["cancelled"], &["-7"]];
         whatever(
             &APPLY,

@@ -25,7 +25,7 @@ pub(crate) static MAINTAIN: Script =
 #[derive(Debug)]
 pub(crate) struct RedisDedupRepo(pub(crate) OpenNamespace);
 
-/// Reads the version in this field and the value in the next one.
+/// Reads an entry: the version in field `at`, and the value in the field after it.
 pub(crate) fn entry(answer: &Answer, at: usize) -> Result<Entry> {
     Ok(Entry { version: answer.version(at)?, value: answer.payload(at + 1)? })
 }
@@ -125,7 +125,7 @@ mod tests {
     use crate::client::whatever;
 
     #[test]
-    fn whatever_is_answered_of_a_record() {
+    fn whatever_record_answer_is_read_or_refused() {
         let known: &[&[&str]] = &[
             &["new", "7"],
             &["again", "7", "value"],

@@ -9,11 +9,11 @@ use storagebox_core::{Certainty, Error, ErrorKind};
 const FOREIGN: &str = "it is not what this version of the library writes";
 const MOVING: &str = "the slot is being moved to another node";
 
-/// The meaning of the server's error codes. With these codes the server refuses a script before it runs.
+/// The meanings of the error codes with which the server refuses a script before it runs the script.
 const CODES: &[(&str, ErrorKind, &str)] = &[
     ("NOAUTH", ErrorKind::Denied, "the server requires a user and a password"),
     ("WRONGPASS", ErrorKind::Denied, "the server refused the user or the password"),
-    ("NOPERM", ErrorKind::Denied, "the user lacks a right; the README of storagebox-redis lists those that it needs"),
+    ("NOPERM", ErrorKind::Denied, "the user lacks a right; the README of storagebox-redis lists all needed rights"),
     ("DENIED", ErrorKind::Denied, "the server is in protected mode and accepts only local connections"),
     ("OOM", ErrorKind::Unavailable, "the server is at its maxmemory"),
     ("LOADING", ErrorKind::Unavailable, "the server is still loading its data"),
@@ -28,20 +28,21 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ("TRYAGAIN", ErrorKind::Contention, MOVING),
 ];
 
-/// The text of an error of a script that checked its slot first (`lua/lib/slot.lua`), and so has written nothing.
+/// The error text of a script that the check of its slot (`lua/lib/slot.lua`) stopped before any write.
 const NOT_HERE: &str = "attempted to access a non local key";
 
-/// The code of an error of a script that found, before it wrote anything, that its user lacks the right to a command
-/// that it may need (`LACKING`) or that the server lacks the command (`REMOVED`); see `lua/lib/rights.lua`.
+/// The error code of a script that stopped before any write, because its user lacks the right to a command
+/// (`lua/lib/rights.lua`).
 const LACKING: &str = "LACKING";
+/// The error code of a script that stopped before any write, because the server lacks a command (`lua/lib/rights.lua`).
 const REMOVED: &str = "REMOVED";
 
-/// The codes of a script that found data that no script of this library writes, before it wrote something and after
-/// that (`lua/lib/answer.lua`), and the code of a single command that found such data.
+/// The error codes for data that no script of this library writes, and whether the call may have been applied. A script
+/// reports the first two (`lua/lib/answer.lua`), a single command the third.
 const CORRUPT: [(&str, Certainty); 3] =
     [("CORRUPT", Certainty::NotApplied), ("HALFWAY", Certainty::Unknown), ("WRONGTYPE", Certainty::NotApplied)];
 
-/// The code of a script that found, before it wrote anything, that its namespace is gone or has another epoch
+/// The error code of a script that stopped before any write, because its namespace is gone or has another epoch
 /// (`lua/lib/epoch.lua`).
 const EPOCH: &str = "EPOCH";
 
@@ -88,7 +89,7 @@ pub(crate) fn unsent(error: RedisError) -> Error {
         .on("redis")
 }
 
-/// Returns whether the connection is unusable after this error: it broke, or it leads to the wrong server.
+/// Returns whether the connection is unusable after this error: the connection broke, or leads to the wrong server.
 pub(crate) fn ends_connection(error: &RedisError) -> bool {
     match error.code() {
         Some(code) => ["READONLY", "MASTERDOWN", "MOVED", "ASK", "CLUSTERDOWN"].contains(&code),
@@ -96,18 +97,18 @@ pub(crate) fn ends_connection(error: &RedisError) -> bool {
     }
 }
 
-/// Returns whether another node may have become the master: a master that is cut off from its replicas and from the
-/// sentinels does not learn of its successor.
+/// Returns whether another node may be the master after this error.
 pub(crate) fn may_want_another_master(error: &RedisError) -> bool {
+    // A master that is cut off from its replicas and the sentinels does not learn that it was replaced.
     error.code() == Some("NOREPLICAS")
 }
 
-/// Returns whether another login may help: the server refused the old one, or a connection broke and was not reopened.
+/// Returns whether a new login may help after this error: the server refused the old login, or the connection broke.
 pub(crate) fn may_want_another_login(error: &RedisError) -> bool {
     error.code().is_none_or(|code| ["NOAUTH", "WRONGPASS"].contains(&code))
 }
 
-/// Maps an error of opening a connection: nothing was sent.
+/// Maps an error of opening a connection. Nothing was sent.
 pub(crate) fn connecting(error: RedisError) -> Error {
     let refused = error.kind() == redis::ErrorKind::AuthenticationFailed;
     if let Some(refused) = self::refused(&error) {
@@ -136,7 +137,7 @@ pub(crate) fn resolving(error: io::Error) -> Error {
     .on("redis")
 }
 
-/// Maps an error of a TLS handshake. What either side refused once, it refuses again.
+/// Maps an error of a TLS handshake.
 pub(crate) fn securing(error: io::Error) -> Error {
     let refused = match tls_error(&error) {
         None => Error::new(ErrorKind::Unavailable, "the server ended the connection before TLS was negotiated"),
@@ -162,15 +163,16 @@ pub(crate) fn is_alert(error: &io::Error) -> bool {
     matches!(tls_error(error), Some(rustls::Error::AlertReceived(_)))
 }
 
-/// Returns the error for a connection that the server ended by a TLS alert after the handshake, when it checked the
-/// client's certificate.
+/// Returns the error for a connection that the server ended after the handshake, because it refused the client's
+/// certificate.
 pub(crate) fn refusing(error: RedisError) -> Error {
     Error::new(ErrorKind::Denied, "the server refused the TLS connection: it requires another client certificate")
         .caused_by(error)
         .on("redis")
 }
 
-/// Returns the error for data that is gone, or of another epoch, since the program opened it.
+/// Returns the error for data that is gone, or whose epoch is not the one that the program found when it opened the
+/// data.
 pub(crate) fn of_another_epoch(keys: &str) -> Error {
     let why = "it has another epoch than when it was opened: the namespace or the whole store was lost, or a copy was \
         restored. Stop every program that uses it and find out what is missing, as the README of storagebox-redis \
@@ -188,12 +190,12 @@ pub(crate) fn lost(keys: &str) -> Error {
 
 /// Returns the error for a missing right.
 pub(crate) fn denied(what: impl std::fmt::Display) -> Error {
-    let why = format!("the user lacks a right: {what}; the README of storagebox-redis lists those that it needs");
+    let why = format!("the user lacks a right: {what}; the README of storagebox-redis lists all needed rights");
     Error::new(ErrorKind::Denied, why).on("redis")
 }
 
-/// The meaning of the texts of plain `ERR` errors, with which a command was not carried out. A script of this library
-/// never ends with such an error, because it catches its own errors (`lua/lib/answer.lua`).
+/// The meaning of plain `ERR` errors, by their text. A command with such an error had no effect. A script of this
+/// library never ends with such an error, because it catches its own errors (`lua/lib/answer.lua`).
 const REFUSED: &[(&str, ErrorKind, &str)] = &[
     (
         "unknown command",
@@ -207,7 +209,7 @@ const REFUSED: &[(&str, ErrorKind, &str)] = &[
     ),
     ("Script killed by user", ErrorKind::Contention, "the administrator ended the script, which had written nothing"),
     ("max number of clients reached", ErrorKind::Unavailable, "the server has reached its maximum number of clients"),
-    // Errors of `SELECT` and of the first command to a cluster, whose own words the driver leaves out.
+    // Errors of `SELECT` and of the first command to a cluster. The driver leaves out their codes.
     ("DB index is out of range", ErrorKind::Misconfigured, NO_DATABASE),
     ("invalid DB index", ErrorKind::Misconfigured, NO_DATABASE),
     ("SELECT is not allowed in cluster mode", ErrorKind::Misconfigured, NO_DATABASE),
@@ -239,8 +241,7 @@ fn removed(commands: &str) -> Error {
 
 /// Returns the error for an answer that the library cannot read.
 pub(crate) fn unreadable(of: &str) -> Error {
-    Error::corrupt(format_args!("the answer of {of}"), "it is not what this version of the library asks for")
-        .on("redis")
+    Error::corrupt(format_args!("the answer of {of}"), "this version of the library cannot read it").on("redis")
 }
 
 /// Returns the error for an invalid setting.
@@ -253,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_code_of_the_table_is_of_its_kind() {
+    fn each_known_code_maps_to_its_kind() {
         for (code, expected) in [
             ("NOAUTH", ErrorKind::Denied),
             ("WRONGPASS", ErrorKind::Denied),
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_that_is_not_in_the_table_may_have_been_applied() {
+    fn an_unknown_code_is_outcome_unknown() {
         for code in ["", "ERR", "EXECABORT", "UNKILLABLE", "oom"] {
             assert_eq!(known(code), None, "{code}");
         }
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_sent_was_not_applied() {
+    fn a_call_on_a_refused_connection_is_not_applied() {
         let error = connecting(RedisError::from(io::Error::from(io::ErrorKind::ConnectionRefused)));
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied));
     }

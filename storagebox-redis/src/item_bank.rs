@@ -75,26 +75,26 @@ pub(crate) static MAINTAIN: Script = script!(
     "item_bank/maintain"
 );
 
-/// The most items of one script: enough that round trips cost little, and few enough that other calls do not wait long.
+/// The most items that one script handles. Other calls wait while a script runs.
 const BATCH: usize = 1_000;
 
-/// A bank.
+/// The item bank of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisBank(pub(crate) OpenNamespace);
 
 impl RedisBank {
-    /// Returns a call of a script on one claim.
+    /// Creates a call that runs a script on one claim.
     async fn about<'a>(&'a self, script: &'static Script, claim: &'a ClaimId) -> Result<ScriptCall<'a>> {
         Ok(self.0.call(script).await?.with(claim.as_str()).with(self.0.client().memory()))
     }
 
-    /// Runs a script on one claim that refuses nothing.
+    /// Runs a script on one claim. The script never refuses an attempt.
     async fn ask(&self, script: &'static Script, claim: &ClaimId) -> Result<Answer> {
         let call = self.about(script, claim).await?;
         self.0.client().answer(&call).await
     }
 
-    /// Runs a script on items in batches, each an atomic step, and returns the answers.
+    /// Splits items into batches, runs a script on each batch, and returns the answers. Each batch is one atomic step.
     async fn in_batches(
         &self,
         operation: &'static str,

@@ -26,7 +26,7 @@ static EXTEND: Script =
 pub(crate) struct RedisLeaseRepo(pub(crate) OpenNamespace);
 
 impl RedisLeaseRepo {
-    /// Returns a call about a lease, with the arguments that all such calls begin with.
+    /// Creates a call that runs a script on a lease. The id, the operation and the fence are its first arguments.
     async fn about<'a>(&'a self, script: &'static Script, lease: &'a Lease) -> Result<ScriptCall<'a>> {
         let call = self.0.call(script).await?;
         Ok(call.with(lease.id.as_str()).with(lease.op.as_str()).with(lease.fence.number()))
@@ -116,7 +116,7 @@ mod tests {
     use crate::client::whatever;
 
     #[test]
-    fn whatever_is_answered_of_a_lease() {
+    fn whatever_lease_answer_is_read_or_refused() {
         let known: &[&[&str]] =
             &[&["started", "7"], &["in flight", "60000000"], &["done", "7", "value"], &["completed", "7"], &["fenced"]];
         whatever(

@@ -80,7 +80,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Reads the time or number in this field and the writer in the next one.
+/// Reads a stamp: the time or number in field `at`, and the writer in the field after it.
 fn found(answer: &Answer, at: usize) -> Result<Stamp> {
     Ok(Stamp::new(answer.number(at)?, answer.value(at + 1)?))
 }
@@ -94,8 +94,8 @@ fn listed(answer: &Answer) -> Result<Page<ListedValue>> {
     Ok(page::page(answer.entries(4).map(value).collect::<Result<_>>()?, answer.text(0)?))
 }
 
-/// Purges a namespace in steps. Updates `gone` after each step, so that it is correct after an error too. `call` has
-/// the age and the number of tombstones that a step examines.
+/// Purges a namespace in steps, and adds the number of tombstones that each step removed to `gone`. `call` has the age
+/// of these tombstones and the number that a step examines.
 async fn purge(client: &Client, call: &ScriptCall<'_>, most: usize, gone: &mut usize) -> Result<()> {
     let mut passed = 0;
     while *gone < most {
@@ -110,7 +110,7 @@ async fn purge(client: &Client, call: &ScriptCall<'_>, most: usize, gone: &mut u
     Ok(())
 }
 
-/// Purges the namespace of this key in upkeep, by the age that is stored with the namespace.
+/// Purges the namespace with this key during upkeep. The namespace stores the age of the tombstones to remove.
 pub(crate) async fn maintain(client: &Client, key: &str, most: usize, deleted: &mut usize) -> Result<()> {
     let call = ScriptCall::new(&PURGE, key).in_epoch(client.epoch()).with("").with(STEP);
     purge(client, &call, most, deleted).await.map_err(|error| error.during("maintain"))
@@ -176,7 +176,7 @@ mod tests {
     use crate::client::whatever;
 
     #[test]
-    fn whatever_is_answered_of_a_value() {
+    fn whatever_value_answer_is_read_or_refused() {
         let known: &[&[&str]] =
             &[&["5", "ada", "value"], &["", "key", "5", "ada", "value"], &["key-2", "key-2", "-5", "ada", "value"]];
         whatever(

@@ -5,7 +5,7 @@ use storagebox_core::{Cursor, Error, Page, Result};
 /// The most entries of one page. A page may have fewer entries than the caller asked for.
 const MOST: usize = 1_000;
 
-/// The beginning of the cursors of this crate; the last key follows.
+/// The text that begins each cursor of this crate. The last key of the page follows it.
 const AFTER: &str = "after:";
 
 /// Checks the limit and reduces it to what the scripts allow.
@@ -16,7 +16,7 @@ pub(crate) fn limit(limit: usize) -> Result<usize> {
     }
 }
 
-/// Returns a page. `after` is the key after which the next page begins, or empty if there is none.
+/// Creates a page. `after` is the key after which the next page begins, or empty if there is no next page.
 pub(crate) fn page<T>(entries: Vec<T>, after: &str) -> Page<T> {
     let next = (!after.is_empty()).then(|| Cursor::new(format!("{AFTER}{after}")));
     Page { entries, next }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_a_cursor_says() {
+    fn whatever_cursor_is_read_or_refused() {
         storagebox_fuzz::texts(&["after:key", "after:", "after:after:"], |text| {
             if let Ok(key) = after::<Key>(Some(&Cursor::new(text))) {
                 assert!(Key::new(key.as_str()).is_ok(), "{key:?}");

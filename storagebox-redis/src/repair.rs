@@ -28,7 +28,7 @@ struct Repair<'a> {
     mended: u64,
 }
 
-/// Checks and repairs the namespace of this key, unless that was done before.
+/// Checks and repairs the namespace with this key, unless it was checked before.
 pub(crate) async fn namespace(client: &Client, kind: Kind, key: &str) -> Result<()> {
     // A half-done step on tokens or counters hinders no other call.
     if kind == Kind::Tokens || kind == Kind::Counters {
@@ -62,7 +62,8 @@ impl Repair<'_> {
         self.finish(&word, &counts).await
     }
 
-    /// Marks the namespace as sound. If the data that was counted changed meanwhile, the next upkeep counts again.
+    /// Corrects the counts and marks the namespace as sound. If the counted data has changed meanwhile, the next upkeep
+    /// counts again.
     async fn finish(&mut self, word: &str, counts: &[(&'static str, u64)]) -> Result<()> {
         let mut call = self.about(&FINISH).with(word);
         for (field, count) in counts {
@@ -73,7 +74,7 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// Repairs these sorted sets. They contribute no counts.
+    /// Repairs these sorted sets. Returns no counts.
     async fn sets(&mut self, script: &'static Script, sets: &[&'static str]) -> Result<Vec<(&'static str, u64)>> {
         for set in sets {
             let (mut from, mut passed) = (String::new(), String::new());

@@ -9,10 +9,11 @@ use crate::script::{Script, script};
 static SETUP: Script = script!("store_setup", CHANGES, [], "store/setup").asking_for_all();
 pub(crate) static LOOK: Script = script!("store_version", READS, [], "store/version").asking_for_all();
 
-/// Creates the store if the server is suitable and there is none. A client that has opened the store only checks it: if
-/// the store was lost, a new one in its place would hide the loss from other clients.
+/// Creates the store if the server is suitable and has no store. A client that has already opened the store only checks
+/// the store.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     check_server(client, "setup").await?;
+    // If the store was lost, a new store in its place would hide the loss from other clients.
     if !client.epoch().is_empty() {
         return client.enter("setup", &ScriptCall::new(&LOOK, client.store())).await.map(drop);
     }
@@ -22,9 +23,9 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     client.enter("setup", &call).await.map(drop)
 }
 
-/// Returns an epoch that no store had before. It comes from the system's random numbers, because a program may seed its
-/// own.
+/// Returns a new epoch.
 fn new_epoch() -> String {
+    // From the system's random numbers, because a program may seed those of the process.
     RandomIds.fresh()
 }
 
@@ -35,7 +36,7 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
     check_server(client, "ping").await
 }
 
-/// Checks that the server's promises about memory and disk are sufficient.
+/// Checks that the server's version, role and settings for memory and disk are suitable.
 async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
     let info = client.settle(operation, || client.server_info()).await?;
     check(&info, client.settings()).map_err(|error| error.during(operation))
@@ -76,14 +77,14 @@ pub(crate) fn check_role(info: &str) -> Result<()> {
     }
 }
 
-/// Returns whether the policy may evict keys that do not expire. No key of a store expires.
+/// Returns whether a server with this `maxmemory-policy` may evict keys that do not expire.
 fn evicts(policy: &str) -> bool {
     policy != "noeviction" && !policy.starts_with("volatile-")
 }
 
-/// Returns whether the server is older than 7.0. Before that, a script cannot declare that it must be refused as a
-/// whole.
+/// Returns whether the server is older than Redis 7.0.
 fn is_too_old(version: &str) -> bool {
+    // Before 7.0, a script cannot ask the server to refuse the whole script when memory is short.
     version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major < 7)
 }
 
@@ -91,9 +92,9 @@ fn is_too_old(version: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A program seeds its random numbers, for results that can be repeated.
+    /// The epoch differs although the program sets the same seed twice.
     #[test]
-    fn an_epoch_is_not_of_the_programs_random_numbers() {
+    fn an_epoch_is_random_although_the_program_sets_a_seed() {
         let epoch = || {
             fastrand::seed(42);
             new_epoch()
@@ -102,13 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn a_server_before_7_is_too_old() {
+    fn a_server_before_version_seven_is_too_old() {
         assert!(is_too_old("6.2.14") && is_too_old("5.0.0"));
         assert!(!is_too_old("7.0.15") && !is_too_old("8.0.0") && !is_too_old("255.255.255") && !is_too_old("unstable"));
     }
 
     #[test]
-    fn a_policy_that_spares_what_does_not_expire_evicts_nothing() {
+    fn a_policy_for_expiring_keys_evicts_no_key_of_the_store() {
         for policy in ["noeviction", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"] {
             assert!(!evicts(policy), "{policy}");
         }

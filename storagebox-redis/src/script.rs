@@ -10,15 +10,14 @@ pub(crate) struct Script {
     head: &'static str,
     clock: &'static str,
     rest: &'static str,
-    /// Whether the script first checks the rights to the commands of all scripts. Otherwise it checks only those to its
-    /// own commands, with its first write.
+    /// Whether the script first checks the rights to the commands of all scripts. Otherwise it checks the rights to its
+    /// own commands, at its first write.
     asks_for_all: bool,
-    /// The function that checks the rights to the script's commands. Cached, because a clock that is moved makes a new
-    /// text for each call.
+    /// The Lua function that checks the rights to the script's commands. It is built once.
     rights: OnceLock<String>,
-    /// The hashes for one node and for a cluster.
+    /// The hashes of the script's texts for one node and for a cluster.
     hashes: [OnceLock<String>; 2],
-    /// The hash for the last moved clock, which only a test moves.
+    /// The last edition with a moved clock, and the hash of its text. Only tests move the clock.
     moved: Mutex<Option<(Edition, String)>>,
 }
 
@@ -31,11 +30,11 @@ pub(crate) struct Edition {
     pub(crate) clustered: bool,
 }
 
-/// The head of a script that changes data. The server refuses such a script as a whole if memory is short or the server
+/// The first line of a script that changes data. The server refuses the whole script if memory is short or the server
 /// is read-only.
 pub(crate) const CHANGES: &str = "#!lua\n";
-/// The head of a script that only reads. A server that has become a replica refuses it too, because its data may be
-/// old. A server that is short of memory runs it.
+/// The first line of a script that only reads. The server runs the script even if memory is short. A replica refuses
+/// such a script.
 pub(crate) const READS: &str = "#!lua flags=allow-oom\n";
 
 pub(crate) const CLOCK: &str = include_str!("../lua/lib/clock.lua");
@@ -56,9 +55,9 @@ fn commands() -> impl Iterator<Item = (&'static str, usize)> {
     })
 }
 
-/// Returns the Lua expression that checks the right to one command. Newer servers refuse to check a command with a
-/// number of arguments that it does not take.
+/// Returns the Lua expression that checks the right to one command.
 fn ask(command: &str, arguments: usize) -> String {
+    // Newer servers check a command only with a number of arguments that the command takes.
     let command = command.to_ascii_uppercase();
     match arguments {
         0 => format!("ask('{command}')"),
@@ -98,8 +97,8 @@ impl Script {
         )
     }
 
-    /// Returns the Lua function that checks the rights to the commands of this script. It finds the commands in the
-    /// text, so that none is forgotten.
+    /// Returns the Lua function that checks the rights to the commands of this script. The commands are found in the
+    /// script's text.
     fn rights(&self) -> String {
         let texts = [WRITE, EPOCH, self.clock, self.rest];
         let is_used = |command: &str| {
@@ -156,7 +155,7 @@ mod tests {
     const CLUSTERED: Edition = Edition { moved: 0, clustered: true };
 
     #[test]
-    fn the_hash_is_that_of_the_text() {
+    fn a_hash_matches_the_text_of_its_edition() {
         for edition in [PLAIN, MOVED, CLUSTERED, PLAIN, CLUSTERED] {
             assert_eq!(ONE.hash(edition), redis::Script::new(&ONE.text(edition)).get_hash());
         }
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_moved_makes_another_script() {
+    fn a_moved_clock_changes_the_text_of_a_script() {
         assert!(ONE.text(MOVED).contains("local MOVED = 5\n"));
         assert_ne!(ONE.hash(MOVED), ONE.hash(PLAIN));
         assert!(ONE.text(PLAIN).contains("local MOVED = 0\n"));
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_cluster_what_changes_something_looks_at_its_slot_first() {
+    fn a_changing_script_on_a_cluster_checks_its_slot_first() {
         assert!(ONE.text(CLUSTERED).contains(SLOT) && !ONE.text(PLAIN).contains(SLOT));
         assert_eq!(LOOK.text(CLUSTERED), LOOK.text(PLAIN));
     }

@@ -1,8 +1,8 @@
 //! One caller at a time does work that spares the other callers the same work.
 //!
-//! The work runs in its caller's future, which may be left unfinished for any time, as by a `select!` that borrows it.
-//! So a flight only saves requests, and nothing depends on it: no caller waits longer than [`STALLED_AFTER`] for a
-//! flight that does not end.
+//! The work runs in its caller's future. The caller may stop polling this future for any time, for example in a
+//! `select!` that borrows it. So a flight only saves requests, and no promise depends on it: no caller waits longer
+//! than [`STALLED_AFTER`] for a flight that does not end.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ const STALLED_AFTER: Duration = Duration::from_millis(250);
 #[derive(Debug, Default)]
 pub(crate) struct SingleFlight(Mutex<Arc<Line>>);
 
-/// The callers that wait for one another.
+/// A queue of callers, of which one at a time has a flight.
 #[derive(Debug, Default)]
 struct Line {
     queue: Arc<Queue<()>>,
@@ -27,15 +27,14 @@ struct Line {
     begun: AtomicU64,
 }
 
-/// A flight, which ends when it is dropped. Callers may have stopped waiting for it before.
+/// The right of one caller to do the work of a [`SingleFlight`]. Dropping it ends the flight.
 #[derive(Debug)]
 pub(crate) struct Flight {
     _guard: OwnedMutexGuard<()>,
 }
 
 impl SingleFlight {
-    /// Waits for the earlier flights and begins the next one. If none ends within [`STALLED_AFTER`], all waiting and
-    /// later callers continue in a new line.
+    /// Waits until the earlier flights end, but at most [`STALLED_AFTER`] without progress, and begins the next flight.
     pub(crate) async fn next(&self) -> Flight {
         loop {
             let line = Arc::clone(&self.line());
@@ -65,7 +64,7 @@ impl Flight {
 }
 
 impl Line {
-    /// Returns `None` if no flight begins for [`STALLED_AFTER`].
+    /// Waits for the next flight. Returns `None` if no flight begins within [`STALLED_AFTER`].
     async fn next(&self) -> Option<Flight> {
         let mut guard = pin!(Arc::clone(&self.queue).lock_owned());
         loop {
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_flight_is_under_way_at_a_time() {
+    async fn one_flight_runs_at_a_time() {
         let flights = SingleFlight::default();
         let first = flights.next().await;
         assert!(still_waits(pin!(flights.next())).await);
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_flight_that_stalls_is_waited_for_once() {
+    async fn a_stalled_flight_is_waited_for_once() {
         let flights = SingleFlight::default();
         let _stalled = flights.next().await;
         let second = flights.next().await;
@@ -116,9 +115,9 @@ mod tests {
         assert!(!still_waits(pin!(flights.next())).await, "the stalled flight was waited for again");
     }
 
-    /// The queue hands the flight to a future that is not polled.
+    /// A future that is not polled holds up the queue. A later caller gets a flight after a short wait.
     #[tokio::test]
-    async fn a_waiting_caller_that_is_not_polled_holds_up_nobody() {
+    async fn an_unpolled_waiting_caller_blocks_no_other_caller() {
         let flights = SingleFlight::default();
         let first = flights.next().await;
         let mut unpolled = pin!(flights.next());

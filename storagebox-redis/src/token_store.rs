@@ -19,8 +19,7 @@ static DISCARD: Script =
 pub(crate) static MAINTAIN: Script =
     script!("token_maintain", CHANGES, timed, ["number", "buckets", "queue", "front", "token"], "token_store/maintain");
 
-/// The most tokens of one script: enough that round trips cost little, and few enough that other calls do not wait
-/// long.
+/// The most tokens that one script handles. Other calls wait while a script runs.
 const BATCH: usize = 1_000;
 
 /// The tokens of one namespace.
@@ -28,8 +27,7 @@ const BATCH: usize = 1_000;
 pub(crate) struct RedisTokenStore(pub(crate) OpenNamespace);
 
 impl RedisTokenStore {
-    /// Runs a script on tokens in batches, each an atomic step, and returns the answers. A single batch uses the
-    /// connection for ordinary calls.
+    /// Splits tokens into batches, runs a script on each batch, and returns the answers. Each batch is one atomic step.
     async fn in_batches(
         &self,
         operation: &'static str,

@@ -22,7 +22,7 @@ pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained>
     }
 }
 
-/// Handles one namespace after another. Updates `deleted` after each step, so that it is correct after an error too.
+/// Runs the upkeep of one namespace after another. Adds the number of entries that each step deleted to `deleted`.
 async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
     let (mut cursor, mut corrupt) = ("0".to_owned(), None);
     while *deleted < most {
@@ -42,8 +42,8 @@ async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
     corrupt.map_or(Ok(()), Err)
 }
 
-/// Handles the namespace of this tag. A namespace of a kind that this library does not know is left to the version that
-/// knows it.
+/// Runs the upkeep of the namespace with this tag. Skips a namespace whose kind this version of the library does not
+/// know.
 async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Result<()> {
     let key = client.settings().prefix.of(tag);
     let memory = client.memory();
@@ -70,7 +70,7 @@ async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Re
     }
 }
 
-/// Runs steps until the limit is reached or a step reports that there is no more.
+/// Runs steps of upkeep until `most` entries are deleted or a step reports that no work remains.
 async fn steps<'a>(
     client: &Client,
     most: usize,

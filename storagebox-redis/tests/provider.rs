@@ -11,9 +11,9 @@ use storagebox_redis::RedisStore;
 use storagebox_testkit::checks::failed;
 use storagebox_testkit::redis::{Redis, Settings};
 
-/// The program calls `install_default().expect()` after the store was opened and used, with TLS and without.
+/// A program can call `install_default().expect()` after it has used a store, with TLS and without.
 #[tokio::test]
-async fn a_store_leaves_the_process_its_choice_of_ciphers() -> Result<()> {
+async fn a_store_does_not_choose_the_ciphers_of_the_process() -> Result<()> {
     let plain = Redis::start(&Settings::quick()).map_err(failed)?;
     let store = RedisStore::connect(&plain.url())?;
     store.setup().await?;
@@ -40,7 +40,7 @@ async fn a_store_leaves_the_process_its_choice_of_ciphers() -> Result<()> {
     of_cluster.ping().await
 }
 
-/// The state of a node that does not know yet that it has all slots.
+/// The state that a cluster node reports while slots are missing.
 const DOWN: &str = "cluster_state:fail";
 
 /// Starts a sentinel with TLS that watches a master with TLS.
@@ -57,7 +57,7 @@ async fn by_a_sentinel(master: &Redis) -> Result<()> {
     builder.connect(&format!("{url}/main"))?.ping().await
 }
 
-/// Returns the settings of a cluster node that will get all slots.
+/// Returns the settings of a cluster's only node.
 fn as_a_cluster() -> Settings {
     let settings = Settings::quick().with_tls();
     settings.with("cluster-enabled", "yes").with("tls-cluster", "yes").with("cluster-announce-ip", "127.0.0.1")

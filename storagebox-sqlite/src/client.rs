@@ -51,9 +51,9 @@ const MOST: usize = 64;
 /// Whether a call may share its transaction with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Batching {
-    /// The call may share it with calls that wait at the same time.
+    /// The call may share its transaction with calls that wait at the same time.
     Shared,
-    /// The call runs alone, because it takes long.
+    /// The call has its own transaction, because it takes long.
     Alone,
 }
 
@@ -61,16 +61,16 @@ pub(crate) enum Batching {
 pub(crate) struct Client {
     inner: Arc<Inner>,
     combiner: Option<Arc<Combiner<Work>>>,
-    /// The transaction of the caller that the calls join.
+    /// The transaction of the caller in which the calls run, if this client is joined.
     joined: Option<Joined>,
 }
 
-/// The part of the client that tasks of calls share.
+/// The part of the client that the tasks of its calls share.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) connections: Connections,
     pub(crate) settings: Settings,
-    /// Whether a committed call has opened the namespace, by kind, name and options.
+    /// The namespaces by kind, name and options, each with whether a committed call has opened it.
     namespaces: OpenNamespaces,
 }
 
@@ -161,8 +161,8 @@ impl Client {
     }
 }
 
-/// Makes one call in its own transaction and task. A call whose first task was lost with its runtime is not made again
-/// if it may have been applied: only the caller knows whether it may be repeated.
+/// Makes one call in its own transaction and task. `lost` says that an earlier task of the call was lost: returns an
+/// error if that task may have applied the call.
 async fn alone(inner: Arc<Inner>, job: Arc<dyn Job>, lost: bool) -> Result<()> {
     if lost && job.progress().may_have_ended() {
         return Err(task::stopped());

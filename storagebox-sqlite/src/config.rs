@@ -113,7 +113,7 @@ impl SqliteBuilder {
     }
 }
 
-/// Returns the absolute path, because the working directory may change and SQLite has special relative names.
+/// Returns the absolute path of the file. Refuses an empty path, a folder, and names that SQLite reads in another way.
 pub(crate) fn checked_path(path: &Path) -> Result<PathBuf> {
     match path.to_str() {
         None => return Err(bad("path", "must be UTF-8")),
@@ -125,7 +125,7 @@ pub(crate) fn checked_path(path: &Path) -> Result<PathBuf> {
     absolute(path).map_err(|_| bad("path", "must not be empty; name a file, as in sqlite:storagebox.db"))
 }
 
-/// Returns whether the path names a folder. SQLite would open `file/` as `file`, and other programs would not.
+/// Returns whether the path names a folder: it ends in a slash, `.` or `..`.
 fn is_of_a_folder(text: &str) -> bool {
     let last = text.rsplit(is_separator).next();
     !text.is_empty() && matches!(last, Some("" | "." | ".."))

@@ -49,7 +49,7 @@ struct Cell<'a> {
     is_stored: bool,
     known: Option<StoredOperation>,
     void: VoidCalls,
-    /// How the last of the void calls was refused.
+    /// The refusal of the last call that became void.
     refusal: Option<Counted>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Cell<'a> {
         Ok(Self { key, op, rules, value, ops, is_stored: at.is_some(), known, void, refusal })
     }
 
-    /// Returns whether the counter has no room for an operation, after deleting those whose memory is over.
+    /// Deletes operations whose memory is over, if the counter is full, and returns whether it still has no room.
     async fn is_full(&mut self, step: &mut Step<'_>) -> Result<bool> {
         let Some(capacity) = self.rules.capacity().map(i64::from) else {
             return Ok(false);
@@ -93,12 +93,13 @@ impl<'a> Cell<'a> {
         Ok(self.ops >= capacity)
     }
 
-    /// Returns the refusal of an attempt whose call is void (ER-5).
+    /// Returns the refusal that the attempt gets because its call is void (ER-5); `None` if the call is not void.
     fn void_refusal(&self, attempt: Attempt) -> Option<Counted> {
         self.refusal.filter(|_| self.void.contain(attempt))
     }
 
-    /// Returns a refusal. If the counter remembers operations, it makes earlier attempts of the call void.
+    /// Returns the refusal of an attempt. If the counter remembers operations, makes the earlier attempts of the call
+    /// void.
     async fn refused(&self, step: &mut Step<'_>, attempt: Attempt, refusal: Counted) -> Result<Counted> {
         if !self.rules.remembers() {
             return attempt.refused(refusal);

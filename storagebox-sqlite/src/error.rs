@@ -42,7 +42,7 @@ pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
     primary(error).and_then(known).is_some_and(|(kind, _)| kind == ErrorKind::Contention)
 }
 
-/// Maps an error before a commit, or of a read: nothing was applied.
+/// Maps an error of a read, or an error before a commit: nothing was applied.
 pub(crate) fn before_commit(error: sqlx::Error) -> Error {
     let error = match ours(error) {
         Ok(ours) => return ours,
@@ -76,12 +76,11 @@ pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, CLOSED).on("sqlite")
 }
 
-/// Maps an error of a commit. Only a missing lock proves that nothing was applied: the recovery after a crash may find
-/// even a commit that could not be written in full.
+/// Maps an error of a commit. Only if the file could not be locked is it certain that nothing was applied.
 pub(crate) fn at_commit(error: sqlx::Error) -> Error {
     match is_busy(&error) {
         true => before_commit(error),
-        false => Error::unknown("the end of the transaction could not be written").caused_by(error).on("sqlite"),
+        false => Error::unknown("the commit of the transaction failed").caused_by(error).on("sqlite"),
     }
 }
 
@@ -91,12 +90,12 @@ pub(crate) fn is_of_before(error: &Error) -> bool {
     matches!(error.kind(), Contention | Denied | InvalidInput | Misconfigured | NotSetUp | Unsupported)
 }
 
-/// Maps any other error of a statement without a transaction: its commit may have failed.
+/// Maps an error of a statement without a transaction whose commit may have failed.
 pub(crate) fn at_end(error: Error) -> Error {
-    Error::unknown("the end of the statement could not be written").caused_by(error).on("sqlite")
+    Error::unknown("the statement failed, perhaps at its commit").caused_by(error).on("sqlite")
 }
 
-/// Copies an error, without its cause, for another call of the same transaction.
+/// Copies an error, without its cause, for another call of the failed transaction.
 pub(crate) fn shared(error: &Error) -> Error {
     let copy = Error::new(error.kind(), error.message()).on("sqlite");
     let copy = error.context().fold(copy, |copy, (key, value)| copy.with(key, value));
@@ -107,14 +106,13 @@ pub(crate) fn shared(error: &Error) -> Error {
 }
 
 const CANNOT_OPEN: i32 = 14;
-/// The code of a second call in progress, whose row is there already.
+/// The code of a broken constraint. Within a transaction, it means that an earlier call failed or was dropped.
 const CONSTRAINT: i32 = 19;
 /// The extended code of a row that breaks a foreign key when it is committed.
 const FOREIGN_KEY: i32 = 787;
 
-/// Returns `Ok` if the statement can be retried, and otherwise the mapped error. It can be retried if the file was in
-/// use. During the first few pauses it can also be retried if the file could not be opened, because another process may
-/// be creating it.
+/// Returns `Ok` if the statement can be retried, and otherwise the mapped error. A statement can be retried if the file
+/// was in use, and, while pauses are few, if the file could not be opened.
 pub(crate) fn passes(error: sqlx::Error, path: Option<&Path>, are_few: bool) -> Result<(), Error> {
     let (is_busy, is_unopened) = (is_busy(&error), primary(&error) == Some(CANNOT_OPEN));
     let explained = opening(error, path);
@@ -130,7 +128,7 @@ pub(crate) fn opening(error: sqlx::Error, path: Option<&Path>) -> Error {
     }
 }
 
-/// Returns the error for a path at which there is no file that can be opened.
+/// Returns the error for a path without a file that can be opened. `found` is what is at the path.
 pub(crate) fn unfit(path: &Path, found: io::Result<Metadata>) -> Error {
     seen(path, found).with("file", path.display()).on("sqlite")
 }
@@ -159,7 +157,7 @@ pub(crate) fn replaced(path: &Path, is_another: bool) -> Error {
     Error::new(ErrorKind::Corrupt, why).with("file", path.display()).on("sqlite")
 }
 
-/// Returns the error for a commit during which the file was replaced: it may be in the old file only.
+/// Returns the error for a commit during which the file was replaced: the commit may be in the old file only.
 pub(crate) fn replaced_meanwhile(cause: Error) -> Error {
     Error::unknown("the file was replaced while the call was made").caused_by(cause).on("sqlite")
 }
@@ -181,7 +179,7 @@ fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
             Error::misconfigured("path", format_args!("must be a file, but {} is a folder", path.display()))
         }
         Ok(found) if !found.is_file() => {
-            Error::misconfigured("path", format_args!("must be a file, but {} is a device or the like", path.display()))
+            Error::misconfigured("path", format_args!("must be a file, but {} is a device or a socket", path.display()))
         }
         Ok(_) => named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -225,15 +223,15 @@ fn no_transaction() -> Error {
     bad("the connection", "is not inside a transaction; begin one, or call the store itself")
 }
 
-/// Returns the error for a connection on which nothing could stop the commit of half a call.
+/// Returns the error for a connection that does not enforce foreign keys.
 pub(crate) fn no_foreign_keys() -> Error {
     let what = "a transaction on a connection whose `PRAGMA foreign_keys` is off";
-    Error::unsupported(what, "a connection on which it is on, as sqlx sets it").on("sqlite")
+    Error::unsupported(what, "a connection with `PRAGMA foreign_keys` on, which is the default of sqlx").on("sqlite")
 }
 
 /// Returns the error for a connection to another file.
 pub(crate) fn another_file() -> Error {
-    bad("the connection", "is open on another file than that of the store")
+    bad("the connection", "is not open on the file of the store")
 }
 
 /// Returns the error for a connection without a transaction, or with one that cannot lock the file for writing.
@@ -259,7 +257,7 @@ pub(crate) fn lease_is_over() -> Error {
     Error::new(ErrorKind::Fenced, why).on("sqlite")
 }
 
-/// Returns the error for a transaction that ended while a call of it was in progress.
+/// Returns the error for a transaction that ended while one of its calls was in progress.
 pub(crate) fn over() -> Error {
     Error::new(ErrorKind::Contention, "the transaction is over").on("sqlite")
 }

@@ -50,7 +50,8 @@ async fn complete(step: &mut Step<'_>, (lease, result, retention): &(Lease, Payl
     Ok(Completed::Completed(Entry { value: result.clone(), version }))
 }
 
-/// Completes within a transaction of the caller. If the lease is over, the transaction cannot be committed (J-4).
+/// Completes a lease within a transaction of the caller. If the lease is over, returns an error that ends the
+/// transaction (J-4).
 async fn complete_or_fail(step: &mut Step<'_>, done: &(Lease, Payload, Retention)) -> Result<Completed> {
     match complete(step, done).await? {
         Completed::Fenced => Err(error::lease_is_over()),

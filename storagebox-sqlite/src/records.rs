@@ -9,7 +9,7 @@ use crate::client::Step;
 use crate::clock::Micros;
 use crate::error::{read, unreadable};
 
-/// Expands to the statements of the file, after the statement that increments the namespace's last number.
+/// Expands to the statements of this file, preceded by the statement that increments the namespace's last number.
 macro_rules! numbered {
     ($file:literal) => {
         concat!(
@@ -35,7 +35,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Reads the record of an id. If its retention is over, it is ended first, and its operation fenced (D-4, D-7).
+    /// Reads the record of an id. First ends a record whose retention is over, and fences its operation (D-4, D-7).
     pub(crate) async fn of(step: &mut Step<'_>, id: &DedupId, op: Option<&OpId>) -> Result<Self> {
         let asked = step.ask(KNOWN).bind(id.as_str()).bind(op.map(OpId::as_str));
         let row = step.row(asked).await?.ok_or_else(|| unreadable(RECORD))?;
@@ -51,7 +51,7 @@ impl Record {
     }
 }
 
-/// Makes the id vacant and fences its operation.
+/// Ends the record or the lease of an id, which is vacant then, and fences its operation.
 pub(crate) async fn end(step: &mut Step<'_>, id: &DedupId) -> Result<()> {
     step.change(step.ask(END).bind(id.as_str()).bind(step.now.0)).await.map(drop)
 }

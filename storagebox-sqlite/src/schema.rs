@@ -25,8 +25,7 @@ pub(crate) const MADE: [&str; 1 + MIGRATIONS.len()] = [VERSIONS, MIGRATIONS[0], 
 
 const KEEP: &str = include_str!("../sql/store/keep.sql");
 
-/// Creates or migrates the tables, in one transaction in its own task. A setup that is dropped leaves no partial
-/// change, and concurrent setups run one after another.
+/// Creates or migrates the tables in one transaction, in its own task. A setup that is dropped changes all or nothing.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let setup = Arc::new(Setup { inner, ends: AtomicBool::new(false) });
@@ -36,7 +35,7 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
         Ok(Ok(made)) => made,
         Ok(Err(_)) if setup.ends.load(Ordering::SeqCst) => Err(error::not_ended(limit)),
         Ok(Err(_)) => Err(error::not_begun(limit)),
-        Err(_) => Err(Error::unknown("the task that set up was stopped").on("sqlite")),
+        Err(_) => Err(Error::unknown("the task of the setup was stopped").on("sqlite")),
     };
     made.map_err(|error| error.during("setup"))
 }
@@ -72,7 +71,7 @@ impl Setup {
         made.and(closed.map_err(Error::after_unresolved))
     }
 
-    /// Sets up a file without tables. The journal mode is stored in the file, so it is set once, before the tables.
+    /// Sets up a file without tables: sets its journal mode, which the file keeps, and then creates the tables.
     async fn make_file(&self, connection: &mut SqliteConnection) -> Result<()> {
         if !self.inner.connections.are_shared() {
             let mode = log::begin(connection).await.map_err(error::before_commit)?;
@@ -84,7 +83,7 @@ impl Setup {
         self.bring(connection).await
     }
 
-    /// Migrates the tables to this library's version if needed, and checks them and the store's memory.
+    /// Migrates the tables if they have an older version, and checks the tables and the store's memory.
     async fn bring(&self, connection: &mut SqliteConnection) -> Result<()> {
         let asked = self.inner.settings.options.remember;
         self.migrate(connection, asked.unwrap_or(Retention::DEFAULT)).await?;
@@ -92,7 +91,7 @@ impl Setup {
         integrity::check_on(connection).await
     }
 
-    /// Migrates the tables. A new store gets the memory; an existing store keeps its own.
+    /// Migrates the tables, and stores the memory if the store is new.
     async fn migrate(&self, connection: &mut SqliteConnection, memory: Retention) -> Result<()> {
         let found = match has_tables(connection).await.map_err(error::before_commit)? {
             true => version(connection).await?,

@@ -8,7 +8,8 @@ use crate::client::Step;
 const FORGET: &str = include_str!("../sql/void_calls/forget.sql");
 const PUT: &str = include_str!("../sql/void_calls/put.sql");
 
-/// Where the void calls of a claim or an operation are: the key of its counter, empty for a claim, and its id.
+/// The claim or the operation that has void calls. `key` is the key of the operation's counter, and is empty for a
+/// claim.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VoidCallsOf<'a> {
     pub(crate) key: &'a str,
@@ -16,7 +17,7 @@ pub(crate) struct VoidCallsOf<'a> {
 }
 
 impl VoidCallsOf<'_> {
-    /// Makes the call of a refused attempt void until `ends`, if the attempt is repeated.
+    /// Makes the call of a refused attempt void until `ends`, if the attempt is a repeated one.
     pub(crate) async fn refuse(
         self,
         step: &mut Step<'_>,

@@ -1,5 +1,5 @@
-//! Reads the URL of a broker as a store reads its URL: what it does not understand is an error before any call, and no
-//! error shows a value.
+//! Reads the URL of a broker by the rules for the URL of a store. An unknown or malformed part is an error before any
+//! call. No error contains a value of the URL.
 
 use std::net::Ipv6Addr;
 
@@ -9,13 +9,13 @@ use storagebox_core::{Error, Result};
 /// The form of a transport's addresses.
 pub(crate) struct Form {
     pub(crate) transport: &'static str,
-    /// The schemes, each with whether it is encrypted.
+    /// The schemes. The flag is true for an encrypted scheme.
     pub(crate) schemes: &'static [(&'static str, bool)],
-    /// The error text about how an address begins.
+    /// The error text for an address whose scheme is not in `schemes`.
     pub(crate) beginning: &'static str,
-    /// The keys, `tls` among them.
+    /// The known query keys. `tls` is one of them.
     pub(crate) keys: &'static [&'static str],
-    /// The error text about what to write instead of a password in clear text.
+    /// The error text for an address that would send a password in clear text.
     pub(crate) instead: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Address {
     pub(crate) login: Option<Login>,
     pub(crate) host: String,
     pub(crate) port: Option<u16>,
-    /// The text after the slash that follows the host.
+    /// The text after the first slash behind the host, or `None` without a slash.
     pub(crate) path: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Login {
     pub(crate) password: Option<String>,
 }
 
-/// A known key and its value.
+/// A known query key and its value.
 pub(crate) type Pair<'a> = (&'a str, &'a str);
 
 impl Form {
@@ -44,10 +44,10 @@ impl Form {
         Error::misconfigured("url", why).on(self.transport)
     }
 
-    /// Reads the addresses, which are separated by commas, and the keys other than `tls`.
+    /// Reads a URL. Returns its addresses, which are separated by commas, and its query keys other than `tls`.
     pub(crate) fn read<'a>(&self, text: &'a str) -> Result<(Vec<Address>, Vec<Pair<'a>>)> {
         plain_url(text).map_err(|error| error.on(self.transport))?;
-        // `plain_url` refuses a `#`: a driver would read what follows it as a fragment.
+        // `plain_url` refuses a `#`, because a driver would read the text after it as a fragment.
         let (addresses, query) = text.split_once('?').unwrap_or((text, ""));
         let addresses = addresses.split(',').map(|one| self.address(one)).collect::<Result<Vec<_>>>()?;
         let (mut pairs, mut may_be_clear) = (vec![], false);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_address_is_refused_without_its_text() {
+    fn invalid_address_is_refused_without_showing_it() {
         for (text, because) in [
             ("", "must begin with"),
             ("hunter2", "must begin with"),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn login_goes_to_another_machine_encrypted_by_default() {
+    fn clear_text_login_to_another_machine_is_refused_by_default() {
         for far in ["db.example.com", "10.0.0.1", "[2001:db8::1]", "127.0.0.1.example.com"] {
             assert!(why(&format!("plain://ann:hunter2@{far}")).contains("in clear"), "{far}");
             assert!(why(&format!("plain://hunter2@{far}:7/x")).contains("in clear"), "{far}");

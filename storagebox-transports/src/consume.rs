@@ -42,18 +42,19 @@ use worker::Worker;
 /// A parked message keeps its token: if it is sent again, it is processed once. To give up the message permanently,
 /// call [`Processor::abandon`].
 ///
-/// A message that an earlier worker held when it ended may be what ended that worker. So the message [runs
+/// If a worker ends while it holds a message, the message may be the cause. So the message [runs
 /// alone](Delivery::lapsed), before the others: it begins once nothing else runs, and no other message begins or is
-/// taken meanwhile. No run is waited for longer than the lease. Of all loops of a runtime, only one at a time has a
-/// message that runs alone. So messages that ran or waited together with a message that ends its workers are processed,
-/// and only that message is parked. A run counts only if nothing settled it. A worker that is repeatedly killed counts
-/// like one that its message ended. An `entity_of` that ends the process, other than by a panic, is not counted.
+/// taken meanwhile. The loop waits for each run no longer than the lease. Of all loops of a runtime, only one at a time
+/// has a message that runs alone. So messages that ran or waited together with a message that ends its workers are
+/// processed, and only that message is parked. A lone run counts only if no settlement follows. A worker that is killed
+/// counts like a worker that its message ended. An `entity_of` that ends the process, other than by a panic, is not
+/// counted.
 ///
 /// Errors of the queue are counted in [`Consumed`]. Errors of the stream are logged at `WARN`, those of one kind at
 /// most every five minutes, and in between at `DEBUG`. A message whose settlement failed is logged in the same way,
 /// with the reason. After an error of the stream the loop pauses, longer after each error in a row.
 ///
-/// An error that no retry can help against ends the loop as [`ConsumeOptions::until`] does. It is in
+/// An error that a retry cannot resolve ends the loop as [`ConsumeOptions::until`] does. It is in
 /// [`Consumed::error`], and logged at `ERROR`. These are the storagebox errors of the kinds `Denied` (a login or a
 /// right), `Unsupported` (a command that the server lacks), `Corrupt` (a key, a queue or a table of another shape) and
 /// `InvalidInput`. A queue that refuses to settle a message with `Denied` or `Unsupported` ends the loop too.
@@ -107,7 +108,7 @@ where
     }
 }
 
-/// Waits until this moment.
+/// Waits until the time `until`. Returns at once if it is `None`.
 #[allow(clippy::disallowed_methods, reason = "for how long a run holds others up; no promise depends on it")]
 async fn passed(until: Option<Instant>) {
     if let Some(until) = until {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use storagebox_core::{BoxError, MessageId, Payload, TokenId};
 
-/// The error of a call with an outdated receipt.
+/// The error text for a call on a delivery whose message was finished or delivered again.
 #[cfg(any(feature = "postgres", feature = "redis-streams"))]
 pub(crate) const STALE: &str = "the message is finished, or it was delivered again since";
 

@@ -47,10 +47,10 @@ use publish::Publishers;
 /// `NAME.alone`, which hands each stream one message at a time. There, `x-delivery-count` is the number of lone runs.
 ///
 /// The broker cannot distinguish a run from a wait. If a worker ends while a message waits to run alone, the message
-/// counts as one that ran. A message that is given back at once, as when a worker stops, is moved too.
+/// counts as if it had run. A message that is given back at once, as when a worker stops, is moved too.
 ///
 /// A handler that takes longer than `consumer_timeout` loses its channel, and with it all messages that it fetched.
-/// They come again, which does no harm to what is done once.
+/// They come again, which does no harm, because the processor changes an entity once per message.
 ///
 /// A message's id is its `message_id`, or the header `storagebox-id` if that is there, because a `message_id` has at
 /// most 255 bytes. Its token is the header `storagebox-token`.

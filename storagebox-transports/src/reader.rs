@@ -11,7 +11,7 @@ use tracing::debug;
 
 use crate::delivery::{Delivery, Settle};
 
-/// Reads from a queue.
+/// A source of deliveries from a queue.
 #[async_trait]
 pub(crate) trait Read: Send + 'static {
     type Delivery: Delivery;
@@ -20,8 +20,9 @@ pub(crate) trait Read: Send + 'static {
     async fn read(&mut self) -> Result<Option<Self::Delivery>>;
 }
 
-/// Reads one delivery at a time, so that none waits without an extension of its lease.
+/// Returns a stream that reads one delivery at a time.
 pub(crate) fn deliveries<R: Read>(reader: R) -> impl Stream<Item = Result<R::Delivery, BoxError>> + Send + 'static {
+    // A delivery that was read in advance would wait without extensions of its lease.
     unfold(reader, |mut reader| async move {
         loop {
             let (item, back) = read(reader).await?;
@@ -35,8 +36,8 @@ pub(crate) fn deliveries<R: Read>(reader: R) -> impl Stream<Item = Result<R::Del
 
 type Item<R> = (Result<Option<<R as Read>::Delivery>>, R);
 
-/// Reads in a separate task. If the stream is dropped meanwhile, the task gives back the delivery that it reads;
-/// otherwise it would be lost until its lease ends. Returns `None` if the runtime ends.
+/// Reads in a separate task. If the stream is dropped before the read ends, the task gives back the delivery. Returns
+/// `None` if the runtime ends.
 async fn read<R: Read>(mut reader: R) -> Option<Item<R>> {
     let (to, from) = oneshot::channel();
     tokio::spawn(async move {
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
     use crate::delivery::{Malformed, Received};
 
-    /// A queue with one message, which arrives when the test allows it.
+    /// A queue with one message, which arrives when the test allows its arrival.
     #[derive(Clone, Default)]
     struct Slow {
         begun: Arc<Notify>,
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn delivery_that_a_dropped_stream_was_reading_is_given_back() {
+    async fn dropped_stream_gives_back_the_delivery_that_it_reads() {
         let slow = Slow::default();
         let mut stream = Box::pin(deliveries(slow.clone()));
         assert!(stream.next().now_or_never().is_none());

@@ -23,7 +23,7 @@ impl Pauses {
         }
     }
 
-    /// Records the outcome of the attempt after the pause.
+    /// Records whether the last attempt succeeded.
     pub(crate) fn note<T, E>(&mut self, outcome: &Result<T, E>) {
         self.failures = if outcome.is_ok() { 0 } else { self.failures.saturating_add(1) };
     }

@@ -21,7 +21,7 @@ pub use delivery::RedisDelivery;
 
 static REDRIVE: LazyLock<Script> = LazyLock::new(|| script(include_str!("../lua/redis_streams/redrive.lua")));
 
-/// Returns a script that can check its rights.
+/// Returns a script that can call the function `demand`, which checks that the user has a right.
 fn script(text: &str) -> Script {
     Script::new(&format!("{}{text}", include_str!("../lua/redis_streams/rights.lua")))
 }
@@ -191,7 +191,7 @@ struct Keys {
     stream: String,
     pauses: String,
     parked: String,
-    /// The hash with the number of lone runs of each message without a settlement.
+    /// The hash with the number of unsettled lone runs of each message.
     runs: String,
 }
 

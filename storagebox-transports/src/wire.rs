@@ -17,7 +17,7 @@ pub(crate) mod headers {
     pub(crate) const TOKEN: &str = "storagebox-token";
 }
 
-/// Reads the fields. No error contains a value of them.
+/// Reads the fields. No error contains the value of a field.
 pub(crate) fn received<T, B>(id: Option<T>, token: Option<T>, body: Option<B>) -> Result<Received, Malformed>
 where
     T: Into<Vec<u8>>,

@@ -1,5 +1,5 @@
-//! What the drivers log of a URL: with everything heard, no password. In a program of its own, because the
-//! drivers have threads of their own.
+//! The drivers log no password of a URL, even at the level `TRACE`. These tests have a separate program, because the
+//! drivers log from threads of their own.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod broker;
@@ -18,11 +18,11 @@ use said::Said;
 
 static SAID: LazyLock<Said> = LazyLock::new(Said::everywhere);
 
-/// What is said of a driver's calls with this secret in them.
+/// Checks that the log has lines of the driver, and no line with the secret.
 fn assert_silent(driver: &str, secret: &str) {
     assert!(SAID.text().contains(driver), "{driver} was not heard at all");
     assert_eq!(SAID.lines(secret), Vec::<String>::new());
-    // As a driver shows bytes.
+    // A driver may show the secret as a list of bytes.
     let bytes = format!("{:?}", secret.as_bytes());
     assert_eq!(SAID.lines(bytes.trim_matches(['[', ']'])), Vec::<String>::new());
 }
@@ -32,7 +32,7 @@ fn name() -> Destination {
 }
 
 #[tokio::test]
-async fn of_redis() {
+async fn redis_driver_logs_no_secret() {
     LazyLock::force(&SAID);
     let url = shared_redis().unwrap().url();
     let mut direct = redis::Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap();
@@ -59,7 +59,7 @@ async fn of_redis() {
 }
 
 #[tokio::test]
-async fn of_postgres() {
+async fn postgres_driver_logs_no_secret() {
     LazyLock::force(&SAID);
     let url = shared_postgres().unwrap().url();
     let mut direct = PgConnection::connect(url).await.unwrap();
@@ -89,7 +89,7 @@ async fn of_postgres() {
 }
 
 #[tokio::test]
-async fn of_nats() {
+async fn nats_driver_logs_no_secret() {
     LazyLock::force(&SAID);
     let server = Nats::start_with("authorization { user: ann-nats, password: \"hunter2-nats\" }").unwrap();
     let login = server.url().replace("nats://", "nats://ann-nats:hunter2-nats@");
@@ -101,12 +101,12 @@ async fn of_nats() {
         let error = NatsQueues::connect(&wrong).await.unwrap_err();
         assert_eq!(error.downcast_ref::<Error>().unwrap().kind(), ErrorKind::Denied, "{error}");
     }
-    // The driver itself shows the user of a login, and masks the rest.
+    // The driver logs the user of a login, and masks the password.
     assert_silent("async_nats", "hunter2-nats");
 }
 
 #[tokio::test]
-async fn of_rabbitmq() {
+async fn rabbitmq_driver_logs_no_secret() {
     LazyLock::force(&SAID);
     let (address, heard) = broker::refusing(403, "ACCESS_REFUSED - Login was refused").await;
     let error = RabbitQueues::connect(&format!("amqp://ann-rabbit:hunter2-rabbit@{address}")).await.unwrap_err();

@@ -22,12 +22,12 @@ use lives::Shared;
 
 type Deliveries = checks::Deliveries<NatsDelivery>;
 
-/// So short that a test can wait for its end.
+/// A lease that ends while a test waits.
 const LEASE: Duration = Duration::from_secs(1);
-/// So long that no test sees its end.
+/// A lease that does not end during a test.
 const LONG: Duration = Duration::from_secs(600);
 
-/// A queue of its own on the shared server, with all that reads and writes it.
+/// A new queue on the shared server, with the clients that a test needs.
 struct Bench {
     connection: NatsQueues,
     raw: Context,
@@ -63,7 +63,7 @@ impl Bench {
         self.connection.dispatch(&[self.outgoing(id, "body")]).await.unwrap();
     }
 
-    /// Sends as a sender that knows nothing of storagebox.
+    /// Sends a message as a sender without storagebox does.
     async fn send_raw(&self, headers: &[(&str, &str)]) {
         let mut map = HeaderMap::new();
         headers.iter().for_each(|(name, value)| map.append(*name, *value));
@@ -74,7 +74,7 @@ impl Bench {
         self.connection.deliveries(&self.queue).boxed()
     }
 
-    /// How many messages a stream holds.
+    /// Returns the number of messages that a stream has.
     async fn held(&self, stream: &str) -> u64 {
         self.raw.get_stream(stream).await.unwrap().cached_info().state.messages
     }
@@ -88,7 +88,7 @@ impl Bench {
     }
 }
 
-/// A queue of its own, whose worker is behind a proxy.
+/// A new queue, with a worker that is connected through a proxy.
 struct Behind {
     bench: Bench,
     queues: NatsQueues,
@@ -100,7 +100,7 @@ async fn fresh() -> Behind {
     let server = url.trim_start_matches("nats://").to_socket_addrs().unwrap().next().unwrap();
     let proxy = Proxy::start(server).await.unwrap();
     let queues = NatsQueues::connect(&format!("nats://{}", proxy.addr())).await.unwrap();
-    // One at a time: what was fetched for a stream that is dropped is nobody's until its lease ends.
+    // With a larger prefetch, a dropped stream would hold fetched messages until their leases end.
     let mut bench = Bench::at(url, Behind::LEASE).await;
     bench.queue = bench.queue.prefetch(1);
     Behind { bench, queues, proxy }
@@ -110,7 +110,7 @@ async fn fresh() -> Behind {
 impl Queue for Behind {
     type Delivery = NatsDelivery;
 
-    /// Some cases wait for its end, and each must be through before it.
+    /// The lease of the queue: longer than the steps of a case, and short enough that a case can wait for its end.
     const LEASE: Duration = Duration::from_secs(20);
 
     fn name(&self) -> Destination {
@@ -151,10 +151,10 @@ impl Queue for Behind {
 }
 
 checks!(fresh);
-checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
+checks!(fresh, checks::cases: acknowledgement_with_a_lost_answer_takes_effect);
 lives!(Behind, soon_again);
 
-/// A queue whose messages come again soon after their worker ended.
+/// Returns a queue with a short lease, so that the messages of an ended worker are soon delivered again.
 async fn soon_again() -> Behind {
     let bench = Bench::new(LEASE).await;
     Behind { bench, ..fresh().await }
@@ -173,7 +173,7 @@ impl Shared for Behind {
     }
 }
 
-/// What is extended in time is nobody else's, for longer than its lease.
+/// A worker extends the lease of a message for three leases, and no worker gets the message again.
 #[tokio::test]
 async fn an_extended_lease_does_not_end() {
     const SHORT: Duration = Duration::from_secs(3);
@@ -197,7 +197,7 @@ async fn an_extended_lease_does_not_end() {
 }
 
 #[tokio::test]
-async fn a_message_comes_with_its_id_its_token_and_its_body() {
+async fn message_arrives_with_its_id_and_token_and_body() {
     let bench = Bench::new(LONG).await;
     let mut deliveries = bench.deliveries();
     let largest = vec![7; MAX_PAYLOAD_BYTES];
@@ -215,7 +215,7 @@ async fn a_message_comes_with_its_id_its_token_and_its_body() {
 }
 
 #[tokio::test]
-async fn a_message_of_another_sender_has_no_token() {
+async fn message_of_a_foreign_sender_has_no_token() {
     let bench = Bench::new(LONG).await;
     bench.send_raw(&[("storagebox-id", "order-7")]).await;
     let delivery = next(&mut bench.deliveries()).await;
@@ -224,7 +224,7 @@ async fn a_message_of_another_sender_has_no_token() {
 }
 
 #[tokio::test]
-async fn a_delivery_that_was_dropped_comes_again() {
+async fn dropped_delivery_is_delivered_again() {
     let bench = Bench::new(LEASE).await;
     let mut deliveries = bench.deliveries();
     bench.send("order-7").await;
@@ -257,7 +257,7 @@ async fn finished_message_leaves_no_note() {
 }
 
 #[tokio::test]
-async fn a_retry_comes_again_later_or_at_once() {
+async fn retry_is_delivered_after_its_pause_or_at_once() {
     let bench = Bench::new(LONG).await;
     let mut deliveries = bench.deliveries();
     bench.send("order-7").await;
@@ -270,9 +270,9 @@ async fn a_retry_comes_again_later_or_at_once() {
     assert_eq!(bench.waits_in_queue().await, 0);
 }
 
-/// A delay of a message is no delay of those behind it.
+/// A message that waits for its retry does not delay the messages behind it.
 #[tokio::test]
-async fn a_message_that_waits_lets_others_pass() {
+async fn message_that_pauses_does_not_delay_others() {
     let bench = Bench::new(LONG).await;
     let mut deliveries = bench.deliveries();
     bench.send("first").await;
@@ -285,7 +285,7 @@ async fn a_message_that_waits_lets_others_pass() {
 async fn a_parked_message_stays_until_it_is_sent_again() {
     let bench = Bench::new(LONG).await;
     let mut deliveries = bench.deliveries();
-    // The server would drop a second message with this id, and say that it has it.
+    // The server would drop a second message with this `Nats-Msg-Id`, and still confirm it.
     bench.send_raw(&[("storagebox-id", "order-7"), ("Nats-Msg-Id", "1"), ("other", "header")]).await;
     next(&mut deliveries).await.settle(Settle::Park).await.unwrap();
     assert_eq!((bench.waits_in_queue().await, bench.parked().await), (0, 1));
@@ -314,7 +314,7 @@ async fn a_parked_message_goes_back_to_its_subject() {
 }
 
 #[tokio::test]
-async fn a_copy_that_is_no_message_can_be_parked() {
+async fn malformed_copy_can_be_parked() {
     let bench = Bench::new(LONG).await;
     let mut deliveries = bench.deliveries();
     let long = "x".repeat(600);
@@ -334,7 +334,7 @@ async fn a_copy_that_is_no_message_can_be_parked() {
     assert_eq!((bench.waits_in_queue().await, bench.parked().await), (0, 5));
 }
 
-/// The copy has no room for a header more.
+/// A message of the maximum size has no room for the header that parking adds. It is parked without the header.
 #[tokio::test]
 async fn the_largest_message_can_be_parked_and_sent_again() {
     let bench = Bench::new(LONG).await;
@@ -349,9 +349,9 @@ async fn the_largest_message_can_be_parked_and_sent_again() {
     }
 }
 
-/// What is to be parked would come again for ever.
+/// Parking a message creates the stream of parked messages if the stream is missing.
 #[tokio::test]
-async fn the_stream_of_parked_messages_is_made_again() {
+async fn missing_stream_of_parked_messages_is_created_again() {
     let bench = Bench::new(LONG).await;
     let mut deliveries = bench.deliveries();
     bench.raw.delete_stream(format!("{}-parked", bench.name)).await.unwrap();
@@ -360,7 +360,7 @@ async fn the_stream_of_parked_messages_is_made_again() {
     assert_eq!((bench.waits_in_queue().await, bench.parked().await), (0, 1));
 }
 
-/// Its message is another worker's by then, or over.
+/// The worker calls after its lease has ended, when the message belongs to another worker or is finished.
 #[tokio::test]
 async fn call_of_a_late_worker_does_no_harm() {
     let bench = Bench::new(LEASE).await;
@@ -368,7 +368,7 @@ async fn call_of_a_late_worker_does_no_harm() {
     bench.send("order-7").await;
     let late = next(&mut deliveries).await;
     let current = next(&mut deliveries).await;
-    // Each is an error or says nothing of interest.
+    // Each call may fail or succeed.
     let _ = late.extend(LEASE).await;
     let _ = late.settle(Settle::Retry { after: Duration::ZERO }).await;
     current.settle(Settle::Ack).await.unwrap();
@@ -392,7 +392,7 @@ async fn destination_without_a_stream_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_queue_is_set_up_twice_and_its_lease_is_changed() {
+async fn second_setup_changes_the_lease_of_a_queue() {
     let bench = Bench::new(LONG).await;
     bench.send("order-7").await;
     bench.connection.setup(&bench.queue.clone().lease(LEASE)).await.unwrap();
@@ -402,7 +402,7 @@ async fn a_queue_is_set_up_twice_and_its_lease_is_changed() {
 }
 
 #[tokio::test]
-async fn a_queue_that_is_not_there_is_an_error_until_it_is() {
+async fn missing_queue_is_an_error_until_setup_creates_it() {
     let bench = Bench::new(LONG).await;
     let queue = NatsQueue::new(format!("{}-later", bench.name));
     let mut deliveries: Deliveries = bench.connection.deliveries(&queue).boxed();
@@ -439,7 +439,7 @@ async fn acknowledged_message_survives_a_killed_server() {
 }
 
 #[tokio::test]
-async fn nothing_shows_a_secret() {
+async fn debug_output_and_errors_show_no_secret() {
     let bench = Bench::new(LONG).await;
     bench.send("order-7").await;
     let shown = format!("{:?} {:?}", bench.connection, next(&mut bench.deliveries()).await);

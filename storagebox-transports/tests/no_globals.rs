@@ -1,5 +1,5 @@
-//! What the process has once only stays the program's, also after calls with TLS. It is alone in its program: another
-//! test could install a provider first.
+//! The process-wide choice of ciphers stays the program's, even after calls with TLS. The test has a program for
+//! itself, because another test could install a provider first.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod broker;
@@ -28,7 +28,7 @@ async fn no_transport_chooses_the_ciphers_of_the_process() {
     PostgresQueues::connect(&server.tls_url().unwrap()).unwrap().setup().await.unwrap();
     assert_untouched("postgres");
 
-    // Its TLS begins, and then finds a server that has none.
+    // The driver prepares TLS, and then fails because the server has none.
     let server = Nats::start().unwrap();
     assert!(NatsQueues::connect(&server.url().replace("nats://", "tls://")).await.is_err());
     NatsQueues::connect(&server.url()).await.unwrap();

@@ -23,11 +23,11 @@ use checks::{Deliveries, NAME, Queue};
 use leases::{Aged, LEASE};
 use lives::Shared;
 
-/// What follows the name of the statement where the first message of a schema is acknowledged by its first receipt: two
-/// arguments, each of eight bytes that are 1. The text of a statement is sent apart from that, and earlier.
+/// The bytes of the two arguments that acknowledge the first message of a new schema: its number and its receipt, both
+/// 1.
 const FIRST_ACK: &[u8] = b"\0\x02\0\0\0\x08\0\0\0\0\0\0\0\x01\0\0\0\x08\0\0\0\0\0\0\0\x01";
 
-/// A queue behind a proxy, and a pool past it.
+/// A queue behind a proxy, and a pool with direct connections to its server.
 struct Table {
     queues: PostgresQueues,
     proxy: Proxy,
@@ -124,7 +124,7 @@ impl Aged for Table {
 }
 
 checks!(fresh);
-checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
+checks!(fresh, checks::cases: acknowledgement_with_a_lost_answer_takes_effect);
 leases!(fresh);
 lives!(Table, fresh);
 
@@ -141,7 +141,7 @@ impl Shared for Table {
 }
 
 #[tokio::test]
-async fn any_number_of_setups_may_run_at_once_and_again() {
+async fn concurrent_and_repeated_setups_succeed() {
     let queue = fresh().await;
     queue.run("DROP SCHEMA {schema} CASCADE").await;
     let error = queue.deliveries().next().await.unwrap().unwrap_err().to_string();
@@ -156,7 +156,7 @@ async fn any_number_of_setups_may_run_at_once_and_again() {
 }
 
 #[tokio::test]
-async fn a_table_of_an_earlier_version_gets_its_column_and_keeps_its_messages() {
+async fn setup_upgrades_an_earlier_table_and_keeps_its_messages() {
     let queue = fresh().await;
     let endpoint = Endpoint::new(&queue);
     endpoint.send("a", "entity").await;
@@ -177,7 +177,7 @@ async fn queues_of_one_table_do_not_see_each_other() {
 }
 
 #[tokio::test]
-async fn a_url_is_not_shown() {
+async fn debug_output_and_errors_hide_the_password() {
     let queues = PostgresQueues::connect("postgres://ann:secret@127.0.0.1:1/x").unwrap();
     assert!(!format!("{queues:?}").contains("secret"));
     let error = PostgresQueues::connect("http://ann:secret@[::1/x").unwrap_err();
@@ -185,7 +185,7 @@ async fn a_url_is_not_shown() {
 }
 
 #[tokio::test]
-async fn a_server_that_starts_again_has_all_and_the_loop_goes_on() {
+async fn loop_continues_without_loss_after_a_server_restart() {
     let server = Postgres::start(&Settings::durable()).unwrap();
     let queue = Table::on(&server.url()).await;
     let endpoint = Endpoint::held(&queue);

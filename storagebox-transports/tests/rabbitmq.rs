@@ -23,12 +23,12 @@ use lives::Shared;
 
 type Deliveries = checks::Deliveries<RabbitDelivery>;
 
-/// So long that no test sees its end.
+/// A pause or lease that does not end during a test.
 const LONG: Duration = Duration::from_secs(600);
-/// So short that a test can wait for its end.
+/// A pause that ends while a test waits.
 const SHORT: Duration = Duration::from_millis(300);
 
-/// A queue of its own on the shared broker, with all that reads and writes it.
+/// A new queue on the shared broker, with the clients that a test needs.
 struct Bench {
     connection: RabbitQueues,
     raw: Channel,
@@ -66,7 +66,7 @@ impl Bench {
         self.connection.dispatch(&[self.outgoing(id, "body")]).await.unwrap();
     }
 
-    /// Sends as a sender that knows nothing of storagebox.
+    /// Sends a message as a sender without storagebox does.
     async fn send_raw(&self, properties: BasicProperties) {
         let options = BasicPublishOptions::default();
         let sent = self.raw.basic_publish("".into(), self.name.as_str().into(), options, b"body", properties);
@@ -77,20 +77,21 @@ impl Bench {
         self.connection.deliveries(&self.queue).boxed()
     }
 
-    /// How many messages a queue holds for its next worker, by its own word.
+    /// Returns the number of messages in a queue that no worker holds.
     async fn held(&self, queue: &str) -> u32 {
         let options = QueueDeclareOptions::durable().passive();
         self.raw.queue_declare(queue.into(), options, FieldTable::default()).await.unwrap().message_count()
     }
 
-    /// Waits until so many messages are parked: what a broker says of a queue is a moment old.
+    /// Waits until the broker reports `count` parked messages.
     async fn parked(&self, count: u32) {
+        // The broker's counts lag behind.
         while self.held(&format!("{}.parked", self.name)).await != count {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
-    /// Sees that the queue is empty: a message that is sent now is the only one to come.
+    /// Checks that the queue was empty: sends a message, and receives this message next.
     async fn holds_nothing(&self, deliveries: &mut Deliveries) {
         self.send("the only one").await;
         let delivery = next(deliveries).await;
@@ -109,7 +110,7 @@ fn with_header(properties: BasicProperties, name: &str, value: AMQPValue) -> Bas
     properties.with_headers(headers)
 }
 
-/// A queue of its own, whose worker is behind a proxy.
+/// A new queue, with a worker that is connected through a proxy.
 struct Behind {
     bench: Bench,
     queues: RabbitQueues,
@@ -128,7 +129,7 @@ async fn fresh() -> Behind {
 impl Queue for Behind {
     type Delivery = RabbitDelivery;
 
-    /// A message is its worker's for as long as its channel is open.
+    /// A lease that does not end during a case. A message belongs to its worker while the channel is open.
     const LEASE: Duration = LONG;
 
     const CONFIRMS: bool = false;
@@ -149,7 +150,7 @@ impl Queue for Behind {
         self.bench.send_raw(named("")).await;
     }
 
-    /// Without what a worker holds.
+    /// Returns the number of messages that are neither finished, nor parked, nor held by a worker.
     async fn length(&self) -> usize {
         let (name, alone) = (&self.bench.name, format!("{}.alone", self.bench.name));
         (self.bench.held(name).await + self.bench.held(&alone).await).try_into().unwrap()
@@ -159,8 +160,9 @@ impl Queue for Behind {
         self.bench.held(&format!("{}.parked", self.bench.name)).await.try_into().unwrap()
     }
 
-    /// What a broker says of a queue is a moment old, and a channel closes a moment after its worker.
+    /// Waits until the queue has these numbers of waiting and parked messages.
     async fn holds(&self, length: usize, parked: usize) {
+        // The broker's counts lag behind, and a channel closes some time after its worker.
         let mut found = (0, 0);
         for _ in 0..500 {
             found = (self.length().await, self.parked().await);
@@ -176,7 +178,7 @@ impl Queue for Behind {
         self.queues.redrive(&self.bench.queue).await.unwrap();
     }
 
-    /// The class and the method of `basic.ack`.
+    /// Makes the proxy cut the connection at the next `basic.ack`.
     fn cut_next_ack(&self, cut: Cut) {
         self.proxy.arm(cut, [0, 60, 0, 80], 0);
     }
@@ -202,7 +204,7 @@ impl Shared for Behind {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_message_comes_with_its_id_its_token_and_its_body() {
+async fn message_arrives_with_its_id_and_token_and_body() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
     let largest = vec![7; MAX_PAYLOAD_BYTES];
@@ -222,7 +224,7 @@ async fn a_message_comes_with_its_id_its_token_and_its_body() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_message_of_another_sender_has_no_token() {
+async fn message_of_a_foreign_sender_has_no_token() {
     let bench = Bench::new().await;
     bench.send_raw(named("order-7")).await;
     let delivery = next(&mut bench.deliveries()).await;
@@ -232,7 +234,7 @@ async fn a_message_of_another_sender_has_no_token() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_delivery_that_was_dropped_comes_again() {
+async fn dropped_delivery_is_delivered_again() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
     bench.send("order-7").await;
@@ -243,7 +245,8 @@ async fn a_delivery_that_was_dropped_comes_again() {
     bench.holds_nothing(&mut deliveries).await;
 }
 
-/// What the broker sent already and nobody has taken, while what was taken is still under way.
+/// A stream is dropped while one of its deliveries is in progress and another has been fetched. A new stream gets the
+/// fetched one.
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn deliveries_of_a_dropped_stream_go_to_another_stream() {
@@ -262,7 +265,7 @@ async fn deliveries_of_a_dropped_stream_go_to_another_stream() {
     bench.holds_nothing(&mut second).await;
 }
 
-/// Waits until the broker has opened the stream and sent it what it holds, which the stream does not hear of.
+/// Opens a stream of deliveries, and cuts off the answers of the broker once `basic.consume` has reached it.
 async fn unanswered(queue: &Behind, stream: &mut Deliveries) {
     queue.bench.send("order-7").await;
     // The class and the method of `basic.consume`.
@@ -275,7 +278,7 @@ async fn unanswered(queue: &Behind, stream: &mut Deliveries) {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_stream_that_is_dropped_while_it_opens_keeps_nothing() {
+async fn stream_dropped_while_it_opens_keeps_no_message() {
     let queue = fresh().await;
     let mut stream = queue.deliveries();
     unanswered(&queue, &mut stream).await;
@@ -298,7 +301,7 @@ async fn stream_that_opened_too_slowly_gets_its_message_later() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_retry_comes_again_later_or_at_once() {
+async fn retry_is_delivered_after_its_pause_or_at_once() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
     bench.send("order-7").await;
@@ -313,10 +316,10 @@ async fn a_retry_comes_again_later_or_at_once() {
     bench.holds_nothing(&mut deliveries).await;
 }
 
-/// A delay of a message is no delay of those behind it.
+/// A message that waits for its retry does not delay the messages behind it.
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_message_that_waits_lets_others_pass() {
+async fn message_that_pauses_does_not_delay_others() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
     for (id, after) in [("first", LONG), ("second", SHORT)] {
@@ -334,7 +337,7 @@ async fn a_message_that_waits_lets_others_pass() {
 async fn a_parked_message_stays_until_it_is_sent_again() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
-    // The broker refuses a message of somebody else's, and ends one that has expired.
+    // The broker refuses a copy with another user's name, and deletes an expired copy.
     let properties = named("order-7").with_user_id("guest".into()).with_expiration("60000".into());
     bench.send_raw(with_header(properties, "other", AMQPValue::LongLongInt(7))).await;
     next(&mut deliveries).await.settle(Settle::Park).await.unwrap();
@@ -349,7 +352,7 @@ async fn a_parked_message_stays_until_it_is_sent_again() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_copy_that_is_no_message_can_be_parked() {
+async fn malformed_copy_can_be_parked() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
     let long = AMQPValue::LongString("x".repeat(600).into());
@@ -390,7 +393,7 @@ async fn delivery_that_workers_drop_too_often_is_parked() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_destination_that_is_no_queue_is_an_error() {
+async fn destination_without_a_queue_is_an_error() {
     let bench = Bench::new().await;
     for destination in ["nowhere at all".to_owned(), "x".repeat(300)] {
         let message = Outgoing { destination: destination.try_into().unwrap(), ..bench.outgoing("id", "body") };
@@ -402,7 +405,7 @@ async fn a_destination_that_is_no_queue_is_an_error() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn many_send_at_once() {
+async fn messages_of_concurrent_senders_all_arrive() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
     let ids: Vec<_> = (0..40).map(|count| format!("{count:02}")).collect();
@@ -419,7 +422,7 @@ async fn many_send_at_once() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_queue_that_is_not_there_is_an_error_until_it_is() {
+async fn missing_queue_is_an_error_until_setup_creates_it() {
     let bench = Bench::new().await;
     let name = format!("{}-later", bench.name);
     let queue = RabbitQueue::new(&name);
@@ -432,7 +435,7 @@ async fn a_queue_that_is_not_there_is_an_error_until_it_is() {
     assert_eq!(id(&next(&mut deliveries).await), "order-7");
 }
 
-/// The broker cancels its consumers.
+/// The broker cancels the consumers of a deleted queue. The stream reads the new queue of the same name.
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn queue_that_was_deleted_and_created_again_is_still_read() {
@@ -443,7 +446,7 @@ async fn queue_that_was_deleted_and_created_again_is_still_read() {
     bench.raw.queue_delete(bench.name.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
     assert!(deliveries.next().await.unwrap().is_err());
     bench.connection.setup(&bench.queue).await.unwrap();
-    // It is an error or says nothing of interest.
+    // The settlement may fail or succeed.
     let _ = late.settle(Settle::Ack).await;
     bench.send("order-7").await;
     assert_eq!(id(&next(&mut deliveries).await), "order-7");
@@ -455,7 +458,7 @@ async fn confirmed_message_survives_a_killed_broker() {
     let server = RabbitMq::start().unwrap();
     let url = server.url();
     Bench::at_queue(&url, "kept").await;
-    // The broker keeps new queues for good when it ends in good order, or some seconds after it has created them.
+    // A killed broker may lose queues that are seconds old. A regular stop keeps them.
     server.stop().unwrap();
     server.start_again().unwrap();
     let bench = Bench::at_queue(&url, "kept").await;
@@ -487,7 +490,7 @@ async fn confirmed_message_survives_a_killed_broker() {
     while id(&next(&mut deliveries).await) != "afterwards" {}
 }
 
-/// Looks for an error among what was fetched before the connection was lost.
+/// Reads a stream of deliveries up to its first error.
 trait AnyError {
     async fn any_error(&mut self) -> bool;
 }
@@ -505,7 +508,7 @@ impl AnyError for Deliveries {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn nothing_shows_a_secret() {
+async fn debug_output_and_errors_show_no_secret() {
     let bench = Bench::new().await;
     bench.send("order-7").await;
     let shown = format!("{:?} {:?}", bench.connection, next(&mut bench.deliveries()).await);
@@ -544,7 +547,7 @@ async fn missing_rabbitmq_queue_is_created_again() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn the_queues_of_parked_messages_and_of_retries_are_made_again() {
+async fn missing_parking_and_retry_queues_are_created_again() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
     bench.send("order-7").await;

@@ -23,7 +23,7 @@ use checks::{Deliveries, NAME, Queue};
 use leases::{Aged, LEASE};
 use lives::Shared;
 
-/// A queue behind a proxy, and a connection past it.
+/// A queue with a worker that is connected through a proxy, and a direct connection to the server.
 struct Stream {
     queues: RedisQueues,
     proxy: Proxy,
@@ -137,7 +137,7 @@ impl Aged for Stream {
 }
 
 checks!(fresh);
-checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
+checks!(fresh, checks::cases: acknowledgement_with_a_lost_answer_takes_effect);
 leases!(fresh);
 lives!(Stream, fresh);
 
@@ -153,7 +153,7 @@ impl Shared for Stream {
 }
 
 #[tokio::test]
-async fn setup_may_be_called_again_and_what_was_sent_before_it_arrives() {
+async fn setup_can_be_repeated_and_earlier_messages_arrive() {
     let queue = fresh().await;
     cmd("DEL").arg(queue.key("")).query_async::<()>(&mut queue.direct.clone()).await.unwrap();
     let endpoint = Endpoint::new(&queue);
@@ -164,7 +164,7 @@ async fn setup_may_be_called_again_and_what_was_sent_before_it_arrives() {
     assert_eq!(endpoint.consume(&queue, 1).await.0.processed, 1);
 }
 
-/// What was handed out before comes again as well.
+/// The new group delivers all messages, also a message that the lost group had handed out.
 #[tokio::test]
 async fn missing_group_is_created_again() {
     let queue = fresh().await;
@@ -207,7 +207,7 @@ async fn finished_message_leaves_nothing_behind() {
     assert!(pending.query_async::<Vec<redis::Value>>(&mut queue.direct.clone()).await.unwrap().is_empty());
 }
 
-/// Lua passes on no more than some thousand arguments at once.
+/// An entry can have more fields than a Lua script can pass to one command.
 #[tokio::test]
 async fn an_entry_of_many_fields_can_be_parked_and_sent_again() {
     let queue = fresh().await;
@@ -226,7 +226,7 @@ async fn an_entry_of_many_fields_can_be_parked_and_sent_again() {
     }
 }
 
-/// The queue as a user sees it whose rights change, which this gives or takes.
+/// Returns the queue for a new user, and a function that gives the user a right or takes a right away.
 async fn by_a_user(queue: &Stream) -> (RedisQueues, impl AsyncFn(&str)) {
     let user = queue.prefix.trim_end_matches(':').to_owned();
     let url = shared_redis().unwrap().url().replace("redis://", &format!("redis://{user}:hunter2@"));
@@ -241,9 +241,9 @@ async fn by_a_user(queue: &Stream) -> (RedisQueues, impl AsyncFn(&str)) {
     (queues, change)
 }
 
-/// A message was parked once more each time that it came, and sent again each time that somebody asked for it.
+/// Parking and redriving happen as a whole or not at all, also while the user lacks the right to one command.
 #[tokio::test]
-async fn a_right_that_is_missing_leaves_no_half_of_a_step() {
+async fn missing_right_leaves_no_step_half_done() {
     let queue = fresh().await;
     let endpoint = Endpoint::new(&queue);
     endpoint.send("a", "entity").await;
@@ -272,7 +272,7 @@ async fn a_right_that_is_missing_leaves_no_half_of_a_step() {
 }
 
 #[tokio::test]
-async fn an_entry_that_somebody_deleted_is_passed_over() {
+async fn deleted_entry_is_skipped() {
     let queue = fresh().await;
     let endpoint = Endpoint::new(&queue);
     endpoint.send("a", "entity").await;
@@ -286,7 +286,7 @@ async fn an_entry_that_somebody_deleted_is_passed_over() {
 }
 
 #[tokio::test]
-async fn a_server_that_starts_again_has_all_and_the_loop_goes_on() {
+async fn loop_continues_without_loss_after_a_server_restart() {
     let server = Redis::start(&Settings::durable()).unwrap();
     let mut queue = Stream::on(&server.url()).await;
     let endpoint = Endpoint::held(&queue);

@@ -1,4 +1,4 @@
-//! A worker whose queue, group, right or password is missing: what it says, and when it ends.
+//! The log and the end of a worker whose queue, group, right or password is missing.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod said;
@@ -27,8 +27,8 @@ use tracing::level_filters::LevelFilter;
 
 use said::Said;
 
-/// Consumes until so many messages, whose tokens are not in this store, were finished as duplicates, or the loop ends
-/// by itself.
+/// Consumes until `messages` messages were processed or the loop ends by itself. The messages count as duplicates,
+/// because the store has none of their tokens.
 async fn worker<D: Delivery>(deliveries: impl Stream<Item = Result<D, BoxError>> + Send, messages: usize) -> Consumed {
     let (done, mut all) = mpsc::unbounded_channel();
     let enough = async move {
@@ -53,7 +53,7 @@ async fn run<D: Delivery>(
     consume(deliveries, entity_of, &processor, options).await
 }
 
-/// The loop ended with this error, and said so at `INFO` in one line.
+/// Checks that the loop ended with an error of this kind, and that the log has one line at `ERROR` about it.
 fn assert_ended(consumed: &Consumed, said: &Said, kind: ErrorKind) {
     let error = consumed.error.as_ref().unwrap();
     assert_eq!((error.kind(), consumed.stream_errors), (kind, 1), "{error}: {:?}", std::error::Error::source(error));
@@ -76,7 +76,7 @@ async fn direct(url: &str) -> MultiplexedConnection {
     redis::Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap()
 }
 
-/// A Redis user with these rights.
+/// Creates a Redis user with these rights. Returns the URL with the user's login.
 async fn user(url: &str, rights: &[&str]) -> String {
     let (mut set, name) = (cmd("ACL"), unique());
     set.arg("SETUSER").arg(&name).arg("on").arg(">hunter2").arg("~*").arg(rights);
@@ -85,7 +85,7 @@ async fn user(url: &str, rights: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn redis_refuses_a_password_a_right_a_command_and_a_key() {
+async fn loop_ends_after_a_lasting_refusal_by_redis() {
     let url = shared_redis().unwrap().url();
     let wrong = user(url, &["+@all"]).await.replace("hunter2", "wrong-hunter2");
     let lacking = user(url, &["+@all", "-xreadgroup"]).await;
@@ -101,13 +101,13 @@ async fn redis_refuses_a_password_a_right_a_command_and_a_key() {
         let (said, _here) = Said::here(LevelFilter::INFO);
         let name: Destination = name.parse().unwrap();
         let queues = RedisQueues::connect(&url).unwrap();
-        // Where it can be made.
+        // Some of these queues cannot be set up.
         let _ = queues.setup(&name).await;
         assert_ended(&worker(queues.deliveries(&name), 1).await, &said, kind);
     }
 }
 
-/// It would take its messages again and again, and end none.
+/// The user may read the queue and may not settle messages. The loop ends at the first settlement.
 #[tokio::test]
 async fn loop_ends_if_redis_refuses_to_settle() {
     let url = shared_redis().unwrap().url();
@@ -133,7 +133,7 @@ async fn missing_redis_group_is_created_with_a_warning() {
 }
 
 #[tokio::test]
-async fn redis_without_a_group_that_the_user_may_make_is_waited_for() {
+async fn worker_waits_if_it_may_not_create_the_redis_group() {
     let (said, _here) = Said::here(LevelFilter::INFO);
     let url = shared_redis().unwrap().url();
     let (queues, name) = (RedisQueues::connect(&user(url, &["+@all", "-xgroup"]).await).unwrap(), unique());
@@ -151,7 +151,7 @@ async fn redis_without_a_group_that_the_user_may_make_is_waited_for() {
     assert!(said.text().contains("not set up"), "{}", said.text());
 }
 
-/// One line, however many errors there are.
+/// The log has one line for many errors of one kind.
 #[tokio::test]
 async fn unreachable_server_is_logged_once() {
     let (said, _here) = Said::here(LevelFilter::INFO);
@@ -164,7 +164,8 @@ async fn unreachable_server_is_logged_once() {
     assert!(!said.text().contains("hunter2"));
 }
 
-/// A schema with queues, and a role with a password and these rights.
+/// Creates a schema with queues, and a role with these rights to it. Returns a URL with the role's login, and the name
+/// of the role.
 async fn role(grants: &str) -> (String, String) {
     let (url, name) = (shared_postgres().unwrap().url(), unique());
     PostgresQueues::connect(url).unwrap().schema(&name).unwrap().setup().await.unwrap();
@@ -176,7 +177,7 @@ async fn role(grants: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn postgres_refuses_a_password_a_right_and_a_table() {
+async fn loop_ends_after_a_lasting_refusal_by_postgres() {
     let all = "GRANT USAGE ON SCHEMA {name} TO {name}; GRANT ALL ON ALL TABLES IN SCHEMA {name} TO {name}; \
                GRANT ALL ON ALL SEQUENCES IN SCHEMA {name} TO {name};";
     for (url, kind) in [
@@ -191,7 +192,7 @@ async fn postgres_refuses_a_password_a_right_and_a_table() {
 }
 
 #[tokio::test]
-async fn postgres_without_its_table_is_waited_for() {
+async fn worker_waits_for_a_missing_postgres_table() {
     let (said, _here) = Said::here(LevelFilter::INFO);
     let queues = PostgresQueues::connect(&format!("{}?schema={}", shared_postgres().unwrap().url(), unique())).unwrap();
     let set_up = async {
@@ -206,7 +207,7 @@ async fn postgres_without_its_table_is_waited_for() {
     assert!(said.text().contains("does not exist"), "{}", said.text());
 }
 
-/// A store and its queues may have one URL, and so one schema and one prefix.
+/// A store and its queues work with the same URL, which names one schema or one prefix for both.
 #[tokio::test]
 async fn a_store_and_its_queues_share_a_url() {
     let url = format!("{}?schema={}&call_timeout=9s&remember=3d", shared_postgres().unwrap().url(), unique());
@@ -231,9 +232,9 @@ async fn a_store_and_its_queues_share_a_url() {
     assert!(keys.contains(&format!("{prefix}:orders")), "{keys:?}");
 }
 
-/// What the store refuses, its transport refuses in the same words.
+/// A URL that a store refuses is refused by the queues with the same error text.
 #[test]
-fn a_url_is_refused_as_by_the_store() {
+fn invalid_url_gets_the_same_error_as_from_the_store() {
     for end in [
         "?surprise=hunter2",
         "?call_timeout=hunter2",
@@ -268,7 +269,7 @@ async fn missing_nats_consumer_or_stream_is_created_with_a_warning() {
     let server = Nats::start().unwrap();
     let raw = jetstream::new(async_nats::connect(server.url()).await.unwrap());
     let (queues, queue) = (NatsQueues::connect(&server.url()).await.unwrap(), NatsQueue::new("orders"));
-    // The stream of the notes is missing after an earlier version too.
+    // The stream of the notes is also missing after an upgrade from an earlier version.
     for removed in [None, Some("orders"), Some("orders-runs")] {
         let (said, _here) = Said::here(LevelFilter::INFO);
         queues.setup(&queue).await.unwrap();
@@ -288,7 +289,7 @@ async fn missing_nats_consumer_or_stream_is_created_with_a_warning() {
 }
 
 #[tokio::test]
-async fn nats_refuses_a_right() {
+async fn loop_ends_if_nats_refuses_a_right() {
     let deny = "permissions: { publish: { deny: [\"$JS.API.CONSUMER.INFO.>\"] } }";
     let users = format!("{{ user: root, password: hunter2 }}, {{ user: ann, password: hunter2, {deny} }}");
     let server = Nats::start_with(format!("authorization {{ users: [ {users} ] }}")).unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use storagebox_core::backend::url::plain_url;
 use storagebox_core::{Backend, Error, Result};
 
-/// Every scheme, and the feature that enables its backend.
+/// Every URL scheme, with the feature that enables its backend.
 const SCHEMES: [(&str, &str); 12] = [
     ("dynamodb", "dynamo"),
     ("dynamodb+articles", "dynamo"),

@@ -11,12 +11,12 @@ use crate::timer::TokioTimer;
 /// The default deadline: three times a backend's own timeout of one attempt.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Returns the policy of a store whose program sets none.
+/// Returns the policy of a store for which the program sets no policy.
 pub(crate) fn default_policy() -> Policy {
     Policy { retry: Some(Retry::default()), deadline: Some(DEADLINE), timer: Arc::new(TokioTimer) }
 }
 
-/// Returns the backend with the policy around each call.
+/// Returns the backend with a layer that applies the policy to each call.
 pub(crate) fn around(policy: &Policy, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
     match policy {
         Policy { retry: None, deadline: None, .. } => Arc::clone(backend),
@@ -24,12 +24,12 @@ pub(crate) fn around(policy: &Policy, backend: &Arc<dyn Backend>) -> Arc<dyn Bac
     }
 }
 
-/// Returns the backend with only the deadline around each call, for a caller that retries on its own.
+/// Returns the backend with a layer that applies only the deadline of the policy to each call.
 pub(crate) fn bounding(policy: &Policy, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
     around(&Policy { retry: None, ..policy.clone() }, backend)
 }
 
-/// Bounds each extension of a run's lease by a third of the lease, so that an unanswered one leaves time for the next.
+/// A layer that ends each extension of a lease after a third of the lease, which leaves time for another extension.
 #[derive(Debug)]
 pub(crate) struct HeartbeatDeadline {
     pub(crate) timer: Arc<dyn Timer>,

@@ -10,9 +10,10 @@ use tokio::time::{self, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokioTimer;
 
-/// The clock's zero: a day before the first use, if the system can tell. So it is before the start of a runtime that a
-/// test pauses, whose clock then stands still while the machine's clock, which measures this day, goes on.
+/// The zero of the timer: a day before its first use, or that first use if the machine's clock does not reach back so
+/// far.
 #[allow(clippy::disallowed_methods, reason = "the one place where callers' waiting meets a real clock")]
+// The clock of a paused runtime stands still and so falls behind the machine's clock, but not by a day.
 static START: LazyLock<Instant> = LazyLock::new(|| {
     let now = std::time::Instant::now();
     Instant::from_std(now.checked_sub(A_DAY).unwrap_or(now))

@@ -1,4 +1,4 @@
-//! Programs over handles, one for each part: they import no traits, and convert and repeat nothing themselves.
+//! One program for each handle. The programs import no traits, convert no values and retry no calls.
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
@@ -33,7 +33,7 @@ async fn store() -> Result<Store> {
 }
 
 #[tokio::test]
-async fn a_store() -> Result<()> {
+async fn a_store_is_set_up_opened_and_closed() -> Result<()> {
     let store = store().await?;
     store.ping().await?;
     assert_eq!((store.backend(), store.promises().backend), ("memory", "memory"));
@@ -45,7 +45,7 @@ async fn a_store() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_bank() -> Result<()> {
+async fn a_bank_assigns_confirms_withdraws_and_restores() -> Result<()> {
     let vouchers = store().await?.bank("vouchers")?;
     let codes: Vec<String> = (1..=4).map(|number| format!("SAVE-{number}")).collect();
     assert_eq!(vouchers.add(&codes).await?.added, 4);
@@ -70,7 +70,7 @@ async fn a_bank() -> Result<()> {
 }
 
 #[tokio::test]
-async fn records() -> Result<()> {
+async fn records_are_written_replaced_listed_and_forgotten() -> Result<()> {
     let orders = store().await?.dedup("orders")?;
     let id = String::from("order-7");
     let Recorded::New(version) = orders.record(&id, "paid").by("worker-1").await? else {
@@ -92,7 +92,7 @@ async fn records() -> Result<()> {
 }
 
 #[tokio::test]
-async fn runs() -> Result<(), Box<dyn std::error::Error>> {
+async fn run_returns_done_replayed_or_mismatch() -> Result<(), Box<dyn std::error::Error>> {
     let payments = store().await?.dedup("payments")?;
     let invoice = String::from("invoice-7");
     let declined = payments.run(&invoice, async |_fence| Err::<&str, _>("declined")).await;
@@ -111,7 +111,7 @@ async fn runs() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 #[tokio::test]
-async fn leases() -> Result<()> {
+async fn leases_are_begun_extended_completed_and_aborted() -> Result<()> {
     let store = store().await?;
     let payments = store.dedup("payments")?;
     let Begun::Started(lease) = payments.begin("invoice-7").lease(HOUR).fingerprint("17 EUR").by("worker-1").await?
@@ -132,7 +132,7 @@ async fn leases() -> Result<()> {
 }
 
 #[tokio::test]
-async fn tokens() -> Result<()> {
+async fn tokens_are_created_consumed_and_discarded() -> Result<()> {
     let inbox = store().await?.tokens("inbox")?;
     let messages = ["message-1", "message-2", "message-3"];
     assert_eq!(inbox.create(messages).await?.created, 3);
@@ -147,7 +147,7 @@ async fn tokens() -> Result<()> {
 }
 
 #[tokio::test]
-async fn counters() -> Result<()> {
+async fn counters_apply_limit_and_fence_changes() -> Result<()> {
     let store = store().await?;
     let stock = store.counters("stock")?;
     assert!(stock.promise().recognises_repeats());
@@ -166,7 +166,7 @@ async fn counters() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_range_bounds_a_change() -> Result<()> {
+async fn add_beyond_its_range_is_out_of_bounds() -> Result<()> {
     let stock = store().await?.counters("stock")?;
     let add = |delta| stock.add("red-shoes", delta);
     assert_eq!(add(5).within(..).by("delivery").await?, Counted::Applied { value: Some(5) });
@@ -190,7 +190,7 @@ async fn a_range_bounds_a_change() -> Result<()> {
 }
 
 #[tokio::test]
-async fn counters_without_a_log_say_so() -> Result<()> {
+async fn log_calls_on_counters_without_a_log_are_misconfigured() -> Result<()> {
     let stock = store().await?.counters("stock")?;
     for refused in [
         stock.log("red-shoes").all().await.map(drop),
@@ -203,7 +203,7 @@ async fn counters_without_a_log_say_so() -> Result<()> {
 }
 
 #[test]
-fn a_run_to_its_end_needs_a_runtime() {
+fn a_run_to_end_without_a_runtime_is_misconfigured() {
     let jobs = Store::new(MemoryStore::new()).dedup("jobs").unwrap();
     let mut run = jobs.run("job-1", async |_fence| Ok::<_, Error>("done")).to_end().into_future();
     let refused = run.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -212,7 +212,7 @@ fn a_run_to_its_end_needs_a_runtime() {
 }
 
 #[tokio::test]
-async fn a_ledger() -> Result<()> {
+async fn a_ledger_logs_and_compacts_changes() -> Result<()> {
     let balances = store().await?.counters_with("balances", Strategy::Ledger)?;
     let _first = balances.add("ada", 30).because("opening balance").by("deposit-1").await?;
     let _second = balances.add("ada", -5).by("withdrawal-1").await?;
@@ -229,7 +229,7 @@ async fn a_ledger() -> Result<()> {
 }
 
 #[tokio::test]
-async fn ordered_values() -> Result<()> {
+async fn ordered_values_are_written_reset_and_purged() -> Result<()> {
     let store = store().await?;
     let ratings = store.ordered_with("ratings", OrderedOptions::sequence())?;
     assert_eq!(ratings.put("movie-a", "5 stars").at(20).by("phone").await?, Written::Applied);
@@ -253,7 +253,7 @@ async fn ordered_values() -> Result<()> {
 }
 
 #[tokio::test]
-async fn one_item_for_an_id_out_of_several_banks() -> Result<()> {
+async fn id_gets_one_item_from_several_banks() -> Result<()> {
     let store = store().await?;
     store.bank("friday")?.add(["seat-50"]).await?;
     let seats = store.deduplicator("students", ["monday", "friday"])?;
@@ -263,9 +263,9 @@ async fn one_item_for_an_id_out_of_several_banks() -> Result<()> {
     Ok(())
 }
 
-/// The bank has more items than a stream reads at once.
+/// The bank has more items than one page of a listing.
 #[tokio::test]
-async fn a_listing_of_many_pages() -> Result<()> {
+async fn a_listing_of_many_pages_returns_every_item() -> Result<()> {
     let bank = store().await?.bank("vouchers")?;
     let codes: Vec<String> = (0..250).map(|number| format!("SAVE-{number:03}")).collect();
     bank.add(&codes).await?;
@@ -296,7 +296,7 @@ async fn a_listing_is_a_stream_that_ends_after_an_error() -> Result<()> {
     Ok(())
 }
 
-/// A layer that refuses every call once the flag is set.
+/// A layer that fails every call while its flag is set.
 #[derive(Debug)]
 struct FailsOnceSet(Arc<AtomicBool>);
 
@@ -311,7 +311,7 @@ impl Layer for FailsOnceSet {
 }
 
 #[tokio::test]
-async fn capabilities_without_a_call() -> Result<()> {
+async fn capabilities_show_the_parts_of_a_backend() -> Result<()> {
     let all = Store::new(MemoryStore::new()).capabilities()?;
     assert!(all.banks && all.records && all.leases && all.tokens && all.entities && all.joined_tokens);
     assert!(all.ledgers && all.ordered_values && all.strategies.contains(&Strategy::Ledger));
@@ -356,7 +356,7 @@ impl Backend for RecordsAlone {
 }
 
 #[tokio::test]
-async fn records_without_leases() -> Result<()> {
+async fn runs_on_records_without_leases_are_unsupported() -> Result<()> {
     let store = Store::new(RecordsAlone(MemoryStore::new()));
     let orders = store.dedup("orders")?;
     assert!(matches!(orders.record("order-7", "paid").by("worker-1").await?, Recorded::New(_)));

@@ -14,12 +14,12 @@ async fn misconfigured(url: &str) -> storagebox::Error {
     error
 }
 
-/// Queries that all of these backends refuse, each with a part of the reason.
+/// Queries that every backend except `memory:` refuses, each with a part of the error text.
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 const REFUSED: [(&str, &str); 3] =
     [("hunter2=on", "query key"), ("call_timeout=0", "call timeout"), ("remember=hunter2", "remember")];
 
-/// Checks that each of the queries, and each query that every backend refuses, is refused for the reason beside it.
+/// Checks that a URL with each of `queries` and of `REFUSED` is refused with the error text beside the query.
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 async fn misconfigured_by(url: impl Fn(&str) -> String, queries: &[(&str, &str)]) {
     for (query, because) in queries.iter().chain(&REFUSED) {
@@ -36,7 +36,7 @@ async fn opens(url: &str, backend: &str) {
 }
 
 #[tokio::test]
-async fn an_unknown_scheme_names_those_that_are_known() {
+async fn the_error_for_an_unknown_scheme_names_the_known_schemes() {
     for url in ["mongodb://user:hunter2@host/db", "hunter2", "", ":hunter2", "MEMORY:hunter2", "Postgres://hunter2"] {
         let error = misconfigured(url).await;
         assert!(
@@ -50,7 +50,7 @@ async fn an_unknown_scheme_names_those_that_are_known() {
 
 #[cfg(feature = "memory")]
 #[tokio::test]
-async fn memory_takes_no_path_and_no_query() {
+async fn memory_url_with_a_path_or_a_query_is_misconfigured() {
     for url in ["memory:hunter2", "memory://host", "memory:?retention=1d"] {
         misconfigured(url).await;
     }
@@ -62,7 +62,7 @@ mod server {
     use std::io::ErrorKind::WouldBlock;
     use std::net::{SocketAddr, TcpListener};
 
-    /// A server that would notice a client.
+    /// A server that checks that no client connects to it.
     pub(super) struct Server(TcpListener);
 
     impl Server {
@@ -93,7 +93,7 @@ mod postgres {
     }
 
     #[tokio::test]
-    async fn a_query_key_or_value_that_is_not_known_is_refused_before_any_io() {
+    async fn an_unknown_query_key_or_value_is_refused_before_any_io() {
         let server = Server::listen();
         let queries = [
             ("Schema=shop&hunter2", "query key"),
@@ -110,7 +110,7 @@ mod postgres {
     }
 
     #[tokio::test]
-    async fn a_url_that_cannot_be_read_shows_nothing_of_itself() {
+    async fn the_error_for_an_unreadable_url_does_not_show_the_url() {
         for url in ["postgres:", "postgres:hunter2", "postgresql:/hunter2", "postgres://ada:hunter2@host:hunter2/shop"]
         {
             misconfigured(url).await;
@@ -139,7 +139,7 @@ mod dynamo {
     }
 
     #[tokio::test]
-    async fn a_query_key_or_value_that_is_not_known_is_refused_before_any_io() {
+    async fn an_unknown_query_key_or_value_is_refused_before_any_io() {
         let server = Server::listen();
         let queries = [
             ("Prefix=shop&hunter2", "query key"),
@@ -172,7 +172,7 @@ mod dynamo {
     }
 
     #[tokio::test]
-    async fn the_tables_of_the_article_open_by_a_url_of_their_own() {
+    async fn tables_in_the_layout_of_article_1_open_with_their_own_scheme() {
         let server = Server::listen();
         let url = |tables: &str, query: &str| {
             format!("dynamodb+articles://eu-west-1/{tables}?endpoint=http://{}&{query}", server.address())
@@ -199,7 +199,7 @@ mod dynamo {
     }
 
     #[tokio::test]
-    async fn it_opens_and_does_not_connect() {
+    async fn opening_does_not_connect() {
         let server = Server::listen();
         let keys = "prefix=shop%2F&remember=forever&max_skew=500ms&call_timeout=5s&shards=16&fetch_limit=10\
                     &read_first=always&retry_atomic=on";
@@ -210,7 +210,7 @@ mod dynamo {
     }
 }
 
-/// The gate runs these tests without any feature.
+/// The tests of `redis:` URLs, which also compile with the feature `redis` alone.
 #[cfg(feature = "redis")]
 mod redis {
     use super::server::Server;
@@ -221,7 +221,7 @@ mod redis {
     }
 
     #[tokio::test]
-    async fn a_query_key_or_value_that_is_not_known_is_refused_before_any_io() {
+    async fn an_unknown_query_key_or_value_is_refused_before_any_io() {
         let server = Server::listen();
         let queries = [
             ("prefix=shop&hunter2", "query key"),
@@ -238,7 +238,7 @@ mod redis {
     }
 
     #[tokio::test]
-    async fn a_url_that_cannot_be_read_shows_nothing_of_itself() {
+    async fn the_error_for_an_unreadable_url_does_not_show_the_url() {
         for url in [
             "redis:",
             "redis:hunter2",
@@ -267,7 +267,7 @@ mod redis {
 
 #[cfg(feature = "redis-cluster")]
 #[tokio::test]
-async fn a_cluster_is_opened_by_some_of_its_nodes() {
+async fn a_cluster_opens_with_the_addresses_of_some_nodes() {
     for url in ["redis+cluster://ada:hunter2@one:7000,two:7001", "rediss+cluster://one?prefix=shop"] {
         opens(url, "redis").await;
     }
@@ -275,7 +275,7 @@ async fn a_cluster_is_opened_by_some_of_its_nodes() {
 
 #[cfg(all(feature = "redis", not(any(feature = "redis-cluster", feature = "redis-pool", feature = "redis-sentinel"))))]
 #[tokio::test]
-async fn what_is_off_of_redis_is_named() {
+async fn the_error_names_a_disabled_feature_of_redis() {
     for (url, feature) in [
         ("redis+cluster://ada:hunter2@host", "feature `cluster`"),
         ("redis+sentinel://ada:hunter2@host/hunter2", "feature `sentinel`"),
@@ -294,7 +294,7 @@ mod sqlite {
     use super::*;
 
     #[tokio::test]
-    async fn a_query_key_or_value_that_is_not_known_is_refused_before_any_io() {
+    async fn an_unknown_query_key_or_value_is_refused_before_any_io() {
         let queries = [
             ("mode=memory", "query key"),
             ("synchronous=hunter2", "synchronous"),
@@ -305,14 +305,14 @@ mod sqlite {
     }
 
     #[tokio::test]
-    async fn what_names_no_file_shows_nothing_of_itself() {
+    async fn the_error_for_a_url_without_a_file_does_not_show_the_url() {
         for url in ["sqlite:", "sqlite://", "sqlite::memory:", "sqlite:hunter2%", "sqlite:hunter2%00"] {
             misconfigured(url).await;
         }
     }
 
     #[test]
-    fn its_files_are_named_and_no_others() {
+    fn files_returns_the_files_of_the_store_and_no_others() {
         let names = ["store.db", "store.db-journal", "store.db-shm", "store.db-wal"];
         let files = storagebox::files("sqlite:nowhere/store.db?synchronous=normal").expect("it can be read");
         for name in names {
@@ -326,7 +326,7 @@ mod sqlite {
     }
 
     #[tokio::test]
-    async fn it_opens_and_makes_no_file() {
+    async fn opening_creates_no_file() {
         let keys = "synchronous=normal&combining=off&call_timeout=500ms&remember=forever&wal_autocheckpoint=0";
         for url in ["sqlite:nowhere/store.db".to_owned(), format!("sqlite:///nowhere/store.db?{keys}")] {
             opens(&url, "sqlite").await;
@@ -337,19 +337,19 @@ mod sqlite {
 
 #[cfg(not(feature = "memory"))]
 #[tokio::test]
-async fn memory_that_is_off_is_named() {
+async fn the_error_names_the_disabled_feature_memory() {
     names_the_feature("memory:hunter2", "feature `memory`").await;
 }
 
 #[cfg(not(feature = "dynamo"))]
 #[tokio::test]
-async fn dynamo_that_is_off_is_named() {
+async fn the_error_names_the_disabled_feature_dynamo() {
     names_the_feature("dynamodb://hunter2/table?hunter2=1", "feature `dynamo`").await;
 }
 
 #[cfg(not(feature = "postgres"))]
 #[tokio::test]
-async fn postgres_that_is_off_is_named() {
+async fn the_error_names_the_disabled_feature_postgres() {
     for url in ["postgres://ada:hunter2@host/db?hunter2=1", "postgresql:hunter2"] {
         names_the_feature(url, "feature `postgres`").await;
     }
@@ -357,7 +357,7 @@ async fn postgres_that_is_off_is_named() {
 
 #[cfg(not(feature = "redis"))]
 #[tokio::test]
-async fn redis_that_is_off_is_named() {
+async fn the_error_names_the_disabled_feature_redis() {
     for url in ["redis://ada:hunter2@host?hunter2=1", "rediss:hunter2", "redis+cluster:hunter2"] {
         names_the_feature(url, "feature `redis`").await;
     }
@@ -365,7 +365,7 @@ async fn redis_that_is_off_is_named() {
 
 #[cfg(not(feature = "sqlite"))]
 #[tokio::test]
-async fn sqlite_that_is_off_is_named() {
+async fn the_error_names_the_disabled_feature_sqlite() {
     names_the_feature("sqlite:hunter2.db?hunter2=1", "feature `sqlite`").await;
 }
 

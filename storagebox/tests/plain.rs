@@ -11,9 +11,9 @@ async fn misconfigured(url: &str) -> storagebox::Error {
     error
 }
 
-/// Regression: such a URL opened a second store beside the intended one, and the same items were given away twice.
+/// Regression: a URL with a line end or a blank opened a second store, and items were given away a second time.
 #[tokio::test]
-async fn a_url_with_a_line_end_or_a_blank_is_no_store() {
+async fn a_url_with_a_line_end_or_a_blank_is_misconfigured() {
     for url in [
         "memory:",
         "sqlite:hunter2.db",
@@ -32,7 +32,7 @@ async fn a_url_with_a_line_end_or_a_blank_is_no_store() {
     }
 }
 
-/// Each backend also checks the URL itself.
+/// Each backend also refuses the URL when a program connects to the backend directly.
 #[test]
 fn no_backend_opens_a_url_with_a_line_end() {
     let mut refused: Vec<storagebox::Error> = vec![];

@@ -1,4 +1,4 @@
-//! How a handle itself handles errors.
+//! How handles retry calls, and which errors their callers see.
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
@@ -17,7 +17,7 @@ use storagebox::{
     Store, Strategy, Taken, Tokens, async_trait,
 };
 
-/// A layer that loses the first replies and counts attempts.
+/// A layer that loses the first replies and counts the attempts.
 #[derive(Debug)]
 struct Loses {
     first: usize,
@@ -45,7 +45,7 @@ impl Layer for Loses {
     }
 }
 
-/// A layer that loses this many replies to recorded results.
+/// A layer that loses the first `self.0` replies to `complete`.
 #[derive(Debug)]
 struct LosesCompletions(AtomicUsize);
 
@@ -88,7 +88,7 @@ async fn a_call_is_repeated_and_a_layer_sees_each_attempt() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_assign_is_settled_by_the_next_one() -> Result<()> {
+async fn a_lost_reply_is_an_error_only_without_retry() -> Result<()> {
     let (store, _) = losing(1);
     let vouchers = store.without_retry().bank("vouchers")?;
     assert!(vouchers.add(["SAVE-10"]).await.is_err());
@@ -100,7 +100,7 @@ async fn a_lost_assign_is_settled_by_the_next_one() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn attempts_are_bounded() -> Result<()> {
+async fn attempts_are_limited_by_the_retry_policy() -> Result<()> {
     for (retry, expected) in
         [(Some(Retry::default()), 6), (Some(Retry { attempts: 3, ..Retry::default() }), 3), (None, 1)]
     {
@@ -116,7 +116,7 @@ async fn attempts_are_bounded() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_that_would_not_be_recognised_is_made_once() -> Result<()> {
+async fn an_atomic_change_is_not_retried_after_a_lost_reply() -> Result<()> {
     let (store, loses) = losing(1);
     let hits = store.counters_with("hits", Strategy::Atomic)?;
     assert!(!hits.add("page", 1).by("visit-1").await.unwrap_err().is_retryable());
@@ -125,7 +125,7 @@ async fn a_change_that_would_not_be_recognised_is_made_once() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_has_thirty_seconds_unless_the_store_says_otherwise() -> Result<()> {
+async fn a_call_ends_at_the_default_or_the_set_deadline() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(Silent);
     for (store, expected) in [
         (store.clone(), Some(30)),
@@ -141,9 +141,9 @@ async fn a_call_has_thirty_seconds_unless_the_store_says_otherwise() -> Result<(
     Ok(())
 }
 
-/// The run repeats its own steps, once each, and the handle does not repeat them too.
+/// A run makes six attempts like any call. It retries its own calls, and its handle adds no further retries.
 #[tokio::test(start_paused = true)]
-async fn a_run_is_repeated_as_the_store_says() -> Result<(), Box<dyn std::error::Error>> {
+async fn a_run_retries_its_calls_by_the_policy_of_the_store() -> Result<(), Box<dyn std::error::Error>> {
     let work = async |_fence| Ok::<_, Error>("done");
     let (store, loses) = losing(usize::MAX);
     let ran = store.dedup("jobs")?.run("job-1", work).await;
@@ -167,9 +167,9 @@ async fn a_run_without_retry_begins_once() -> Result<()> {
     Ok(())
 }
 
-/// The work is done and cannot be done again.
+/// The store does not retry. The run still retries recording its result, because its work must not be done again.
 #[tokio::test(start_paused = true)]
-async fn a_run_without_retry_records_its_result_all_the_same() -> Result<(), Box<dyn std::error::Error>> {
+async fn a_run_without_retry_still_retries_recording_its_result() -> Result<(), Box<dyn std::error::Error>> {
     let loses = Arc::new(LosesCompletions(AtomicUsize::new(3)));
     let store = Store::new(MemoryStore::new()).layer(loses).without_retry();
     let ran = store.dedup("jobs")?.run("job-1", async |_fence| Ok::<_, Error>("done")).await?;
@@ -177,9 +177,9 @@ async fn a_run_without_retry_records_its_result_all_the_same() -> Result<(), Box
     Ok(())
 }
 
-/// The deadline applies to each attempt.
+/// The store never answers, so the only attempt of the run ends at the deadline.
 #[tokio::test(start_paused = true)]
-async fn a_run_begins_within_the_deadline() -> Result<()> {
+async fn a_run_on_a_silent_store_fails_at_the_deadline() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(Silent).with_deadline(Duration::from_secs(5));
     let (leases, begun) = (store.without_retry().dedup("jobs")?, tokio::time::Instant::now());
     let run = leases.run("job-1", async |_fence| Ok::<_, Error>("done"));
@@ -190,7 +190,7 @@ async fn a_run_begins_within_the_deadline() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_backend_of_a_store_has_its_policy() -> Result<()> {
+async fn as_backend_retries_calls_like_the_store() -> Result<()> {
     let (store, loses) = losing(1);
     store.as_backend().ping().await?;
     assert_eq!(loses.attempts(), 2);
@@ -204,7 +204,7 @@ fn is_send<T: Send>(value: T) -> T {
 }
 
 #[tokio::test]
-async fn handles_go_from_thread_to_thread_and_show_no_more_than_their_names() -> Result<()> {
+async fn handles_are_send_and_their_debug_shows_only_names() -> Result<()> {
     is_handle::<Store>();
     is_handle::<(Bank, Dedup, Tokens, Counters, OrderedValues)>();
     let store = Store::from(MemoryStore::new());
@@ -223,23 +223,23 @@ async fn handles_go_from_thread_to_thread_and_show_no_more_than_their_names() ->
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_retries_say_names_the_call() -> Result<()> {
+async fn the_error_after_all_retries_names_the_call() -> Result<()> {
     let (store, _) = losing(usize::MAX);
     let error = store.bank("vouchers")?.assign("ada").await.unwrap_err();
     assert_eq!((error.operation(), error.backend()), (Some("take"), Some("memory")));
     Ok(())
 }
 
-/// A lost attempt that was refused is void, so the refusal of the next attempt is an answer (ER-5).
+/// The reply to a take from an empty bank is lost. The retry returns `Empty`, because the lost attempt is void (ER-5).
 #[tokio::test(start_paused = true)]
-async fn an_empty_bank_is_told_after_a_lost_reply() -> Result<()> {
+async fn assign_on_an_empty_bank_after_a_lost_reply_is_empty() -> Result<()> {
     let (store, loses) = losing(1);
     assert_eq!(store.bank("vouchers")?.assign("ada").await?, Taken::Empty);
     assert_eq!(loses.attempts(), 2);
     Ok(())
 }
 
-/// A layer that refuses every call at once.
+/// A layer that fails every call at once.
 #[derive(Debug, Default)]
 struct Refuses(AtomicUsize);
 
@@ -251,7 +251,7 @@ impl Layer for Refuses {
     }
 }
 
-/// The number of retries is not limited, but the timer runs out meanwhile.
+/// The policy limits neither the attempts nor their rate, so only the deadline can end the call.
 #[tokio::test]
 async fn retries_without_pauses_end_at_the_deadline() -> Result<()> {
     let refuses = Arc::new(Refuses::default());
@@ -264,7 +264,7 @@ async fn retries_without_pauses_end_at_the_deadline() -> Result<()> {
     Ok(())
 }
 
-/// A layer that never answers one call of this operation.
+/// A layer that never answers the first call of the operation `self.0`.
 #[derive(Debug)]
 struct SilentOnce(&'static str, AtomicUsize);
 
@@ -278,9 +278,10 @@ impl Layer for SilentOnce {
     }
 }
 
-/// The lease lasts 30 seconds, and so does the deadline of a call.
+/// The first heartbeat of a run gets no answer. It is given up after a third of the lease, so the next one keeps the
+/// lease.
 #[tokio::test(start_paused = true)]
-async fn a_heartbeat_without_an_answer_does_not_cost_the_lease() -> Result<()> {
+async fn a_lease_outlives_a_heartbeat_without_an_answer() -> Result<()> {
     let memory = MemoryStore::new();
     let jobs = Store::new(memory.clone()).layer(SilentOnce("extend", AtomicUsize::new(0))).dedup("jobs")?;
     let work = async |_| {
@@ -297,7 +298,7 @@ async fn a_heartbeat_without_an_answer_does_not_cost_the_lease() -> Result<()> {
     Ok(())
 }
 
-/// A layer that refuses results.
+/// A layer that fails the first `self.0` attempts to record a result.
 #[derive(Debug)]
 struct RefusesResults(AtomicUsize);
 
@@ -314,9 +315,9 @@ impl Layer for RefusesResults {
     }
 }
 
-/// The work was done, so the result is recorded whatever the retry policy of the store's calls is.
+/// The store has the policy `Retry::NEVER`. The run still retries recording its result, because its work is done.
 #[tokio::test(start_paused = true)]
-async fn a_result_is_recorded_however_seldom_calls_are_retried() -> Result<()> {
+async fn recording_a_result_is_retried_despite_retry_never() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(RefusesResults(AtomicUsize::new(3)));
     let jobs = store.with_retry(Retry::NEVER).dedup("jobs")?;
     let ran = jobs.run("invoice-7", async |_| Ok::<_, Error>("charged")).await;
@@ -325,7 +326,7 @@ async fn a_result_is_recorded_however_seldom_calls_are_retried() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_result_is_tried_for_no_longer_than_was_asked_for() -> Result<()> {
+async fn recording_a_result_is_retried_no_longer_than_its_limit() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(RefusesResults(AtomicUsize::new(usize::MAX)));
     let hour = Duration::from_secs(3_600);
     let retry = Retry { attempts: 2, first_delay: hour, max_delay: hour };
@@ -339,7 +340,7 @@ async fn a_result_is_tried_for_no_longer_than_was_asked_for() -> Result<()> {
 }
 
 #[test]
-fn the_timer_goes_on_after_a_runtime_whose_time_was_moved() {
+fn timer_advances_after_a_runtime_that_advanced_its_clock() {
     let of =
         |is_paused| tokio::runtime::Builder::new_current_thread().enable_all().start_paused(is_paused).build().unwrap();
     of(true).block_on(async { TokioTimer.sleep(Duration::from_secs(3_600)).await });
@@ -352,7 +353,7 @@ fn the_timer_goes_on_after_a_runtime_whose_time_was_moved() {
 }
 
 #[tokio::test]
-async fn a_cursor_shows_no_item() -> Result<()> {
+async fn debug_of_a_page_does_not_show_the_item_in_its_cursor() -> Result<()> {
     let bank = Store::new(MemoryStore::new()).bank("vouchers")?;
     bank.add(["SECRET-1", "SECRET-2"]).await?;
     assert!(!format!("{:?}", bank.list().page(None, 1).await?).contains("SECRET"));
@@ -373,9 +374,10 @@ impl Layer for DeniesTakes {
     }
 }
 
-/// A listing has no guaranteed order, so the damaged record comes early or late.
+/// One of 21 records is damaged. The certainty of the error depends on whether `recover` has assigned an item before it
+/// reads that record.
 #[tokio::test]
-async fn a_recovery_that_ends_at_a_damaged_record_says_whether_it_did_something() -> Result<()> {
+async fn recover_at_a_damaged_record_reports_its_certainty() -> Result<()> {
     let store = Store::new(MemoryStore::new());
     store.bank("vouchers")?.add((0..20).map(|number| format!("SAVE-{number}"))).await?;
     let denied = store.clone().layer(DeniesTakes).deduplicator("given", ["vouchers"])?;
@@ -390,9 +392,10 @@ async fn a_recovery_that_ends_at_a_damaged_record_says_whether_it_did_something(
     Ok(())
 }
 
-/// The caller decides how often to ask. An answer that was lost is asked for again.
+/// While the transaction is open, `settle` returns `Contention` without a retry, and the caller decides how often to
+/// ask.
 #[tokio::test(start_paused = true)]
-async fn an_open_transaction_is_told_at_once() -> Result<()> {
+async fn settle_on_an_open_transaction_returns_at_once() -> Result<()> {
     let backend = MemoryStore::new();
     let store = Store::new(backend.clone());
     let mut transaction = MemoryTransaction::begin();

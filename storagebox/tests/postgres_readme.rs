@@ -11,19 +11,19 @@ fn read(file: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the text from the heading to the next one.
+/// Returns the section of the README with this heading.
 fn section<'a>(readme: &'a str, heading: &str) -> &'a str {
     let (_, rest) = readme.split_once(&format!("\n## {heading}\n")).unwrap();
     rest.split("\n## ").next().unwrap()
 }
 
-/// Returns the words in backticks that begin each row of a table.
+/// Returns the word in backticks at the beginning of each row of a table.
 fn named(section: &str) -> Vec<&str> {
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
     rows.flat_map(|row| row.split(" |").next().unwrap().split(", ")).map(|name| name.trim_matches('`')).collect()
 }
 
-/// Returns the texts in double quotes.
+/// Returns the texts between double quotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('"').skip(1).step_by(2)
 }
@@ -34,21 +34,21 @@ fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
 }
 
 #[test]
-fn the_privileges_are_those_of_the_tests() {
+fn readme_shows_the_privileges_of_grants_sql() {
     let readme = read("README.md");
     let shown = between(section(&readme, "Privileges"), "```sql\n", "```");
     assert_eq!(shown, read("sql/grants.sql"));
 }
 
 #[test]
-fn new_epochs_are_those_of_the_tests() {
+fn readme_shows_the_statements_of_new_epoch_sql() {
     let readme = read("README.md");
     let shown = between(section(&readme, "Durability and failover"), "```sql\n", "```");
     assert_eq!(shown, read("sql/new_epoch.sql"));
 }
 
 #[test]
-fn every_table_is_listed() {
+fn readme_lists_every_table() {
     let readme = read("README.md");
     let migration = read("sql/migrations/1.sql");
     let made = migration.split("CREATE TABLE {schema}.").skip(1);
@@ -57,14 +57,14 @@ fn every_table_is_listed() {
     assert_eq!(listed, made.chain(["store", "versions"]).collect());
 }
 
-/// Returns the keys of other clients that are accepted with some value.
+/// Returns the query keys of other PostgreSQL clients for which the URL accepts at least one value.
 fn foreign(code: &str) -> impl Iterator<Item = &str> {
     let rows = between(code, "const KEYS", "\n];").split("\n    (").skip(1);
     rows.filter(|row| !row.contains("&[],")).filter_map(|row| quoted(row).next())
 }
 
 #[test]
-fn every_query_key_is_listed() {
+fn readme_lists_every_query_key() {
     let (readme, code, others) = (read("README.md"), read("src/config/url.rs"), read("src/config/foreign.rs"));
     let known = ["const DRIVERS", "const OURS"].map(|table| between(&code, table, "];"));
     let known = known.into_iter().flat_map(quoted).chain(foreign(&others));
@@ -72,7 +72,7 @@ fn every_query_key_is_listed() {
     assert_eq!(listed, known.collect());
 }
 
-/// Returns the codes in backticks of each row, with the kind that follows them.
+/// Returns the codes in backticks from each row of a table, with the kind in the next column.
 fn listed_codes(errors: &str) -> BTreeSet<(&str, &str)> {
     let rows = errors.lines().filter(|line| line.starts_with("| `"));
     let rows = rows.map(|row| (row, row.split(" | `").nth(1).and_then(|kind| kind.split('`').next()).unwrap()));
@@ -80,7 +80,7 @@ fn listed_codes(errors: &str) -> BTreeSet<(&str, &str)> {
 }
 
 #[test]
-fn every_code_is_listed_with_its_kind() {
+fn readme_lists_every_error_code_with_its_kind() {
     let (readme, code) = (read("README.md"), read("src/error/codes.rs"));
     let known: Vec<_> = between(&code, "const CODES", "\n];").split("ErrorKind::").collect();
     let kind = |behind: &'_ str| behind.split(',').next().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! Processors by the names of a store, and between two stores.
+//! Processors within one store, and between two stores.
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
@@ -39,9 +39,9 @@ async fn sends_on(_: Option<Payload>, message: Message) -> Result<Decision, BoxE
     Ok(Decision::put("paid")?.send("shipping", message.body)?)
 }
 
-/// Each service has its own store, which has the tokens of the messages that it receives.
+/// Two services have a store each. Each store has the tokens of the messages that its service receives.
 #[tokio::test]
-async fn two_services_with_a_store_each() {
+async fn two_services_with_own_stores_process_a_message_once() {
     let (here, there, queue) = (memory().await, memory().await, Queue::default());
     let theirs = there.tokens("shipping").unwrap();
     let payments = here.processor("payments", sends_on).unwrap().sends_to(&theirs, queue.clone()).build().unwrap();
@@ -57,9 +57,9 @@ async fn two_services_with_a_store_each() {
     assert_eq!(payments.pending().all().await.unwrap(), []);
 }
 
-/// The sender creates tokens in its own store. The receiver looks for them there, and has its entities elsewhere.
+/// The sender creates tokens in its own store. The receiver consumes them there, and has its entities in another store.
 #[tokio::test]
-async fn tokens_that_stay_with_the_sender() {
+async fn a_receiver_consumes_tokens_in_the_store_of_the_sender() {
     let (sender, receiver, queue) = (memory().await, memory().await, Queue::default());
     let tokens = sender.tokens("parcels").unwrap();
     let payments = sender.processor("payments", sends_on).unwrap().sends("parcels", queue.clone()).unwrap();
@@ -77,9 +77,9 @@ async fn tokens_that_stay_with_the_sender() {
     assert_eq!(shipping.pending().all().await.unwrap(), []);
 }
 
-/// Some stores cannot change entities and tokens in one step.
+/// A program splits entities and tokens for a store that cannot change both in one step.
 #[tokio::test]
-async fn split_on_demand_and_joined_otherwise() {
+async fn tokens_are_joined_unless_the_builder_splits_them() {
     let (store, queue) = (memory().await, Queue::default());
     let builder = || store.processor("a", keeps).unwrap().receives("in").unwrap().sends("out", queue.clone()).unwrap();
     let joined = builder().build().unwrap();
@@ -90,7 +90,7 @@ async fn split_on_demand_and_joined_otherwise() {
 }
 
 #[tokio::test]
-async fn a_message_without_a_token_is_treated_as_the_policy_says() {
+async fn a_message_without_a_token_follows_the_policy() {
     let store = memory().await;
     let message = Message::new("m", "e", "x").unwrap();
     let strict = store.processor("a", keeps).unwrap().build().unwrap();

@@ -1,4 +1,4 @@
-//! V-1, V-3: a text that no value can have is refused before any I/O, by every handle.
+//! V-1, V-3: every handle refuses a text that breaks its limit, before any I/O.
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 

@@ -1,4 +1,4 @@
-//! A change of a counter is not repeated once its operation may be forgotten: the caller decides.
+//! A store does not retry a change of a counter once its operation may be forgotten: the caller decides.
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
@@ -12,17 +12,17 @@ use storagebox::{Error, ErrorKind, MemoryStore, Result, Retention, Retry, Store,
 
 const REMEMBERED: Duration = Duration::from_secs(20);
 
-/// The kind of the error of `add`, and whether the error is retryable.
+/// The error of `add`, if any: its kind, and whether it is retryable.
 type Failed = Option<(ErrorKind, bool)>;
 
 const UNREPEATABLE: Failed = Some((ErrorKind::OutcomeUnknown, false));
 
-/// A layer that loses the reply to the first change, and holds messages for a while.
+/// A layer that loses the reply to the first change. It delays that reply, and the second request for a change.
 #[derive(Debug, Default)]
 struct Loses {
-    /// How long the caller waits for the lost reply.
+    /// The time after which the caller learns that the first reply is lost.
     reply: Duration,
-    /// How long the second request takes to arrive.
+    /// The time that the second request takes to arrive.
     second: Duration,
     made: AtomicUsize,
 }
@@ -57,7 +57,7 @@ impl Layer for Loses {
     }
 }
 
-/// Makes a change whose first reply is lost. Returns its error and the value after it.
+/// Makes a change whose first reply is lost. Returns the error of the change and the value of the counter.
 async fn add(loses: Loses, retry: Retry, strategy: Strategy) -> Result<(Failed, i64)> {
     let store = Store::new(MemoryStore::new()).layer(loses).with_retry(retry).without_deadline();
     let stock = store.counters_with("stock", strategy)?;
@@ -70,7 +70,7 @@ fn marker() -> Strategy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_is_not_repeated_once_it_may_be_forgotten() -> Result<()> {
+async fn a_change_is_not_retried_once_it_may_be_forgotten() -> Result<()> {
     let retention = Retention::For(REMEMBERED);
     for strategy in [
         marker(),
@@ -86,9 +86,10 @@ async fn a_change_is_not_repeated_once_it_may_be_forgotten() -> Result<()> {
     Ok(())
 }
 
-/// The reply is lost at once, and then the pause is longer than the operation is remembered.
+/// The reply is lost at once. The store still remembers the operation after the short pause, and no longer after the
+/// long one.
 #[tokio::test(start_paused = true)]
-async fn a_change_is_not_repeated_after_a_pause_that_outlasts_its_memory() -> Result<()> {
+async fn a_change_is_not_retried_after_a_pause_beyond_its_memory() -> Result<()> {
     for (pause, expected) in [(3, None), (30, UNREPEATABLE)] {
         let pause = Duration::from_secs(pause);
         let retry = Retry { attempts: 6, first_delay: pause, max_delay: pause };
@@ -97,9 +98,9 @@ async fn a_change_is_not_repeated_after_a_pause_that_outlasts_its_memory() -> Re
     Ok(())
 }
 
-/// The repetition waits inside the backend, as for a connection.
+/// The second request waits inside the backend, as for a connection, until the store has forgotten the operation.
 #[tokio::test(start_paused = true)]
-async fn a_repetition_does_not_leave_once_its_operation_is_forgotten() -> Result<()> {
+async fn a_retry_that_waits_past_its_memory_is_not_applied() -> Result<()> {
     for (second, expected) in [(15, None), (25, UNREPEATABLE)] {
         let loses = Loses { second: Duration::from_secs(second), ..Loses::default() };
         assert_eq!(add(loses, Retry::default(), marker()).await?, (expected, 1), "{second} s");

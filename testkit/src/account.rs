@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 const USERS: &[&str] = &["postgres", "nobody"];
 
-/// Our own user, or another one.
+/// The user that runs a server: our own user, or another user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Account {
     Own,
@@ -18,7 +18,7 @@ pub(crate) enum Account {
 }
 
 impl Account {
-    /// Returns our own user unless we are root. We are the owner of a folder that we made.
+    /// Returns the user that runs servers: our own user, unless we are root. We own the folder `made_by_us`.
     pub(crate) fn for_servers(made_by_us: &Path) -> Result<Self, Failure> {
         let metadata =
             fs::metadata(made_by_us).map_err(|error| Failure::File { path: made_by_us.to_owned(), error })?;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_is_found_by_the_whole_name() {
+    fn a_user_is_found_by_the_complete_name_only() {
         let users = "root:x:0:0:root:/root:/bin/sh\npostgres2:x:1:1::/:\npostgres:x:101:104:PostgreSQL:/:\n";
         assert_eq!(find(users, "postgres"), Some(Account::Other { user: 101, group: 104 }));
         assert_eq!(find(users, "nobody"), None);

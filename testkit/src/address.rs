@@ -4,18 +4,18 @@ use std::fmt;
 
 use crate::failure::Failure;
 
-/// A form of URLs.
+/// The form of the URLs of one kind of server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// The form as errors show it.
+    /// The form, as error messages show it.
     pub(crate) text: &'static str,
-    /// The beginning of a URL, up to the two slashes.
+    /// The scheme with the two slashes after it.
     pub(crate) scheme: &'static str,
-    /// The port of a URL that names none.
+    /// The port of a URL that contains no port.
     pub(crate) port: &'static str,
 }
 
-/// A host and a port. It is shown without the login.
+/// The host and the port of a URL. The login is not kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     form: &'static Form,
@@ -28,14 +28,14 @@ impl Address {
         Self { form, host: host.to_owned(), port }
     }
 
-    /// Parses a URL. What follows the port is for the driver only.
+    /// Parses a URL. Ignores everything after the port.
     pub(crate) fn parse(form: &'static Form, text: &str) -> Result<Self, Failure> {
         let wrong = |why| Failure::Url { form: form.text, why };
-        let rest = text.strip_prefix(form.scheme).ok_or(wrong("it begins otherwise"))?;
+        let rest = text.strip_prefix(form.scheme).ok_or(wrong("it has another scheme"))?;
         let server = rest.split(['/', '?']).next().unwrap_or(rest);
         let server = server.rsplit_once('@').map_or(server, |(_, server)| server);
         let (host, port) = server.rsplit_once(':').unwrap_or((server, form.port));
-        let port = port.parse().map_err(|_| wrong("its port is no number"))?;
+        let port = port.parse().map_err(|_| wrong("its port is not a number"))?;
         if host.is_empty() {
             return Err(wrong("it names no host"));
         }
@@ -56,7 +56,7 @@ mod tests {
     static FORM: Form = Form { text: "queue://HOST:PORT", scheme: "queue://", port: "70" };
 
     #[test]
-    fn a_url_is_read_and_shown_without_its_login() {
+    fn a_parsed_url_is_shown_without_its_login() {
         let shown = |text| Address::parse(&FORM, text).unwrap().to_string();
         assert_eq!(shown("queue://ann:secret@broker:7000/%2f?x=1"), "queue://broker:7000");
         assert_eq!(shown("queue://broker"), "queue://broker:70");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_is_refused() {
+    fn an_invalid_url_is_refused() {
         for text in ["", "postgres://a@b/c", "queue://", "queue://:1", "queue://h:x"] {
             assert!(matches!(Address::parse(&FORM, text), Err(Failure::Url { .. })), "{text}");
         }

@@ -1,7 +1,7 @@
-//! Checks that the tests of several backends share. What differs between stores is an argument.
+//! Checks that the tests of several backends share. Arguments hold the differences between the stores.
 //!
-//! A check returns the errors of the store and of the test's own set-up. It panics if what it checks does not hold, and
-//! names the call.
+//! A check returns the errors of the store and of the test's own set-up. It panics if its condition does not hold, and
+//! the panic names the call.
 
 pub mod calls;
 pub mod clocks;

@@ -11,7 +11,7 @@ use std::time::Duration;
 pub enum Failure {
     /// No way to get a server succeeded.
     NoServer(Box<NoServer>),
-    /// This variable names a URL that does not lead to a server.
+    /// The variable contains a URL that does not lead to a server.
     Given {
         variable: &'static str,
         failure: Box<Failure>,
@@ -26,7 +26,7 @@ pub enum Failure {
         form: &'static str,
         why: &'static str,
     },
-    /// The variable that selects a way names an unknown way.
+    /// The variable that selects a way contains an unknown name.
     Way {
         found: String,
     },
@@ -35,7 +35,7 @@ pub enum Failure {
         server: &'static str,
         install: &'static str,
     },
-    /// The variable names a folder of programs that does not contain the program.
+    /// The variable names a folder that does not contain the program.
     NoProgram {
         variable: &'static str,
         program: PathBuf,
@@ -57,7 +57,7 @@ pub enum Failure {
     DoesNotEnd {
         process: u32,
     },
-    /// A call that needs a running server, or a stopped server.
+    /// The call needs a running server or a stopped server, and the server is in the other state.
     WrongState {
         server: &'static str,
         needs: &'static str,
@@ -67,7 +67,7 @@ pub enum Failure {
         users: &'static [&'static str],
     },
     NoFreePort,
-    /// A program that was run to its end failed.
+    /// A command failed.
     Program {
         command: String,
         status: ExitStatus,
@@ -83,7 +83,7 @@ pub enum Failure {
     },
     /// The error of Docker.
     Docker(String),
-    /// No image is used unless this variable names one.
+    /// There is no default image, and the variable that names an image is not set.
     NoImage {
         variable: &'static str,
     },
@@ -112,8 +112,9 @@ pub struct NoServer {
 }
 
 impl Failure {
-    /// Returns whether the server could not listen: servers end with these words, most of them the operating system's.
+    /// Returns whether the server did not start because another process uses its port.
     pub(crate) fn is_for_a_taken_port(&self) -> bool {
+        // The messages of all servers about a port in use contain these words.
         matches!(self, Self::DoesNotStart { log, .. } if log.contains("already in use"))
     }
 }
@@ -126,7 +127,7 @@ impl fmt::Display for Failure {
             Self::NoServer(no_server) => no_server.fmt(f),
             Self::Given { variable, failure } => write!(f, "{variable}: {failure}"),
             Self::Unreachable { address, error } => write!(f, "{address} does not answer: {error}"),
-            Self::Url { form, why } => write!(f, "a server's URL is {form}: {why}"),
+            Self::Url { form, why } => write!(f, "this URL is not of the form {form}: {why}"),
             Self::Way { found } => {
                 write!(f, "STORAGEBOX_TEST_SERVERS is `{found}`; it may be `docker` or `local`")
             }
@@ -138,7 +139,7 @@ impl fmt::Display for Failure {
                 write!(f, "{server} is installed and does not start: it {why}; its log ends:\n{log}")
             }
             Self::TooOld { server, version, setting, since } => {
-                write!(f, "{server} {version} does not know {setting}; it takes {since} or later")
+                write!(f, "{server} {version} does not know {setting}, which needs {since} or later")
             }
             Self::DoesNotEnd { process } => write!(f, "the server's process {process} does not end"),
             Self::WrongState { server, needs } => write!(f, "{server} {needs}"),
@@ -150,8 +151,8 @@ impl fmt::Display for Failure {
             Self::Started { program, error } => write!(f, "{} did not start: {error}", program.display()),
             Self::File { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Docker(why) => f.write_str(why),
-            Self::NoImage { variable } => write!(f, "no image is taken unless {variable} names it"),
-            Self::WithoutDocker => f.write_str("it is not built in: that takes the feature `docker`"),
+            Self::NoImage { variable } => write!(f, "there is no default image; {variable} may name an image"),
+            Self::WithoutDocker => f.write_str("this build cannot use Docker: it lacks the feature `docker`"),
         }
     }
 }
@@ -173,7 +174,7 @@ impl fmt::Display for NoServer {
         }
         writeln!(f, "Any one of three ways will do:")?;
         writeln!(f, "  1. {}=URL of a server that the tests may write to", self.url_variable)?;
-        writeln!(f, "  2. Docker, with `cargo xtask test --servers docker`: it takes {}", self.images())?;
+        writeln!(f, "  2. Docker, with `cargo xtask test --servers docker`: it uses {}", self.images())?;
         writeln!(f, "     (DOCKER_HOST says where another engine is)")?;
         write!(f, "  3. the programs themselves: {}", self.install)
     }
@@ -181,7 +182,7 @@ impl fmt::Display for NoServer {
 
 impl NoServer {
     fn images(&self) -> String {
-        let named = format!("what {} names", self.image_variable);
+        let named = format!("the image that {} names", self.image_variable);
         self.image.as_ref().map_or(named.clone(), |image| format!("{image}, or {named}"))
     }
 }

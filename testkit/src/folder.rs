@@ -24,14 +24,14 @@ const KEEPER: &str = include_str!("keeper.sh");
 
 const OURS: &str = "storagebox-";
 
-/// The file that the program that owns the folder keeps locked.
+/// The name of a file that the program that owns the folder keeps locked.
 const OWNER: &str = "owner";
 
-/// The number of folders that this process has made.
+/// The number of folders that this process has created.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
-/// An empty folder. It is removed with this value, and with our process in any case. A process that runs in the folder
-/// and whose number is in a `.pid` file there is ended too.
+/// An empty folder. It is removed when this value is dropped or our process ends. A process that runs in the folder and
+/// whose number is in a `.pid` file there is ended too.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -81,13 +81,14 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
-        // The keeper removes the folder; if it cannot, nobody can.
+        // The keeper removes the folder. If the keeper fails, no other way is left.
         let _ = self.keeper.wait();
     }
 }
 
-/// Locks the owner file before the file gets its name, so that no other process finds it unlocked while this one lives.
+/// Creates the owner file of a folder, and locks the file.
 fn own(folder: &Path) -> io::Result<File> {
+    // The file gets its name after it is locked, so that no other process finds it unlocked.
     let begun = folder.join("owner.new");
     let owner = File::create(&begun)?;
     owner.lock()?;
@@ -103,9 +104,9 @@ fn keeper(folder: &Path, input: Stdio) -> Result<Child, Failure> {
     shell.spawn().map_err(|error| Failure::Started { program: "/bin/sh".into(), error })
 }
 
-/// Removes the folders of programs that were killed together with their keepers. Without /proc, the number of a server
-/// may belong to another process by now, so nothing is ended.
+/// Removes the folders of programs that were killed together with their keepers.
 fn remove_abandoned(parent: &Path) {
+    // Without /proc, a process with a number from a `.pid` file may be a process of another program.
     if !Path::new("/proc/self/cwd").exists() {
         return;
     }
@@ -119,10 +120,10 @@ fn remove_abandoned(parent: &Path) {
     }
 }
 
-/// Returns the lock of a folder whose owner has ended. What another user left is not ours to remove, and may not be a
-/// file.
+/// Locks the owner file of a folder of our user, and returns the lock. Returns `None` if the owner still runs.
 fn abandoned(folder: &Path) -> Option<File> {
     let path = folder.join(OWNER);
+    // The owner file of another user may not be a regular file, and an open of it might wait.
     let told = fs::symlink_metadata(&path).ok()?;
     let is_ours = told.is_file() && told.uid() == geteuid().as_raw();
     let owner = is_ours.then(|| File::open(path).ok()).flatten()?;
@@ -133,7 +134,7 @@ fn abandoned(folder: &Path) -> Option<File> {
 mod tests {
     use super::*;
 
-    /// Creates what a program leaves behind if it is killed with its keeper.
+    /// Creates a folder without a program and without a keeper, as after both were killed.
     fn left_behind(parent: &Path, name: &str) -> PathBuf {
         let path = parent.join(name);
         fs::create_dir(&path).unwrap();
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_gone_afterwards() {
+    fn a_dropped_folder_is_removed() {
         let folder = Folder::new("folder-test").unwrap();
         let path = folder.path().to_owned();
         fs::write(path.join("file"), "text").unwrap();
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_left_behind_is_removed_and_nothing_else() {
+    fn only_abandoned_folders_are_removed() {
         let parent = Folder::new("abandoned-test").unwrap();
         let gone = ["storagebox-a-1-0", "storagebox-b-1-0.ending"].map(|it| left_behind(parent.path(), it));
         let others = left_behind(parent.path(), "other-a-1-0");
@@ -160,16 +161,16 @@ mod tests {
         fs::create_dir(&unlike).unwrap();
         let endless = parent.path().join("storagebox-c-1-0");
         fs::create_dir(&endless).unwrap();
-        // Opening a FIFO waits for a writer.
+        // An open of a FIFO would wait for a writer.
         assert!(Command::new("mkfifo").arg(endless.join(OWNER)).status().unwrap().success());
         remove_abandoned(parent.path());
         assert!(gone.iter().all(|path| !path.exists()), "{gone:?}");
         assert!([&others, &unlike, &endless, in_use.path()].iter().all(|path| path.exists()));
     }
 
-    /// The number in the file belongs to another process by now.
+    /// The `.pid` file contains the number of a process that runs in another folder. That process must survive.
     #[test]
-    fn a_process_that_is_no_server_of_the_folder_is_not_ended() {
+    fn a_process_outside_the_folder_is_not_ended() {
         let folder = Folder::new("number-test").unwrap();
         let mut other = Command::new("/bin/sleep").arg("1000").current_dir("/").spawn().unwrap();
         fs::write(folder.path().join("server.pid"), other.id().to_string()).unwrap();

@@ -7,20 +7,20 @@ use std::path::Path;
 
 use rustix::fs::{Access, StatVfs, access, statvfs};
 
-/// The path of the folder on Linux.
+/// The folder whose files are in memory, on Linux.
 pub(crate) const FOLDER: &str = "/dev/shm";
 
-/// The bytes that must be free there. The tests' servers together used up to 200 MiB; each PostgreSQL server may keep a
-/// log of 1 GiB.
+/// The free bytes that the folder in memory must have. The tests' servers together used up to 200 MiB, and each
+/// PostgreSQL server may keep a log of 1 GiB.
 const ROOM: u64 = 4 << 30;
 
-/// Returns the folder if it has room and we may write to it. A user who sets `TMPDIR` has chosen another folder.
+/// Returns the folder in memory if it has room, we may write to it, and `TMPDIR` is not set.
 pub(crate) fn folder() -> Option<&'static Path> {
     let chosen = std::env::var_os("TMPDIR").is_some();
     (!chosen && room(FOLDER) >= ROOM).then(|| Path::new(FOLDER))
 }
 
-/// Returns the bytes that we can use there: 0 if we may not create files there.
+/// Returns the bytes that we can use in a folder. Returns 0 if we may not create files in the folder.
 fn room(folder: &str) -> u64 {
     let is_ours = access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok();
     let free = |told: StatVfs| told.f_bavail.saturating_mul(told.f_frsize);
@@ -37,7 +37,7 @@ mod tests {
         assert_ne!(room(here.to_str().unwrap()), 0);
         here.push("storagebox-nowhere");
         assert_eq!(room(here.to_str().unwrap()), 0);
-        // Nobody can create files there, not even root.
+        // No user can create files there, not even root.
         assert_eq!(room("/proc/1"), 0);
     }
 }

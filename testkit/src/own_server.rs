@@ -9,10 +9,10 @@ use crate::port;
 use crate::process::{Process, Signal};
 use crate::scratch::Scratch;
 
-/// Starts the server's process in a folder and on a port.
+/// Starts the process of a server in a folder and on a port.
 type Launch = Box<dyn Fn(&Scratch, u16) -> Result<Process, Failure> + Send + Sync>;
 
-/// A server of our own on 127.0.0.1. It ends with this value, and with our process in any case.
+/// A server of our own on 127.0.0.1. It ends when this value is dropped or our process ends.
 ///
 /// It keeps its folder and its port at every start. It runs as the user `postgres`, or else `nobody`, if we are root.
 /// All calls block.
@@ -23,7 +23,7 @@ pub struct OwnServer {
     scratch: Scratch,
     port: u16,
     name: &'static str,
-    /// The signal on which it ends gracefully.
+    /// The signal that ends the server gracefully.
     stop: Signal,
     launch: Launch,
 }
@@ -64,7 +64,7 @@ impl OwnServer {
         self.end(Signal::Kill)
     }
 
-    /// Ends the server gracefully: what it keeps is written.
+    /// Ends the server gracefully: the server writes the data that it keeps.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl OwnServer {
         process.ok_or_else(|| self.does_not_run())?.end(signal).map(drop)
     }
 
-    /// Stops all its processes (SIGSTOP) until the returned value is dropped.
+    /// Stops all of the server's processes (SIGSTOP) until the returned value is dropped.
     ///
     /// # Errors
     ///
@@ -121,8 +121,8 @@ impl fmt::Debug for OwnServer {
     }
 }
 
-/// A stopped server, which goes on when this value is dropped. Its processes exist, the system may accept connections
-/// for it, and it answers nothing.
+/// A paused server, which continues when this value is dropped. Its processes exist and do nothing. The system may
+/// still accept connections for it.
 #[must_use = "the server goes on when this is dropped"]
 #[derive(Debug)]
 pub struct Paused<'a>(&'a OwnServer);

@@ -16,7 +16,7 @@ use crate::url::Url;
 const NAME: &str = "PgBouncer";
 const INSTALL: &str = "apt-get install pgbouncer, or brew install pgbouncer";
 
-/// Places of the program that are not on every user's path.
+/// Paths of the program that are outside of many users' `PATH`.
 const KNOWN: [&str; 2] = ["/usr/sbin/pgbouncer", "/usr/local/sbin/pgbouncer"];
 
 const PREPARED_STATEMENTS: &str = "max_prepared_statements";
@@ -27,8 +27,8 @@ const PREPARED_STATEMENTS_SINCE: (u32, u32) = (1, 21);
 pub struct Settings(Vec<(String, String)>);
 
 impl Settings {
-    /// Gives a server connection to another client after each transaction. There are so few server connections that
-    /// clients really share them.
+    /// Returns settings that give a server connection to another client after each transaction. The pool is so small
+    /// that clients share server connections.
     pub fn transactions() -> Self {
         Self(vec![])
             .with("pool_mode", "transaction")
@@ -59,7 +59,7 @@ impl Settings {
     }
 }
 
-/// A pooler in front of a server. It ends with this value, and with our process in any case.
+/// A pooler in front of a server. It ends when this value is dropped or our process ends.
 #[derive(Debug)]
 pub struct PgBouncer {
     // Fields drop in order: the process ends before its folder is removed.
@@ -146,7 +146,7 @@ fn configuration(server: &Url, port: u16, settings: &Settings) -> String {
     std::iter::once(fixed).chain(others).collect()
 }
 
-/// Writes the users file with the plain password, because the pooler must log in to the server too.
+/// Returns the users file. It contains the plain password, because the pooler must also log in to the server.
 fn users(server: &Url) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     format!("{} {}\n", quoted(&server.user), quoted(&server.password))

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::failure::Failure;
 
-/// Below the ports that Linux uses for outgoing connections, so that no connection takes the port while a server is
-/// down.
+/// The first port. All ports are below the ports that Linux uses for outgoing connections, so no connection takes the
+/// port of a server that is down.
 const FIRST: u32 = 10_240;
 const PORTS: u32 = 32_768 - FIRST;
 
 const ATTEMPTS: u32 = 5;
 
-/// The number of ports that this process has checked.
+/// The number of ports that this process has checked so far.
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 
 /// Returns a port of 127.0.0.1 on which nothing listens, a different one at each call.
@@ -23,7 +23,7 @@ pub fn free() -> Result<u16, Failure> {
     (0..PORTS).find_map(|_| next().filter(|port| is_free(*port))).ok_or(Failure::NoFreePort)
 }
 
-/// Starts a server on a free port, and on another one if another process took the port first.
+/// Starts a server on a free port. Tries another port if another process has taken the port meanwhile.
 pub(crate) fn with_free<T>(start: impl Fn(u16) -> Result<T, Failure>) -> Result<T, Failure> {
     let mut outcome = start(free()?);
     for _ in 1..ATTEMPTS {
@@ -35,7 +35,8 @@ pub(crate) fn with_free<T>(start: impl Fn(u16) -> Result<T, Failure>) -> Result<
     outcome
 }
 
-/// Returns the next port to check. Processes begin far apart, and each goes on from port to port.
+/// Returns the next port to check. The first port depends on the process number, and each call returns the port after
+/// it.
 fn next() -> Option<u16> {
     let looked = LOOKED.fetch_add(1, Ordering::Relaxed);
     let offset = process::id().wrapping_mul(2_654_435_761).wrapping_add(looked) % PORTS;
@@ -51,14 +52,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_in_use_is_not_given() {
+    fn port_in_use_is_not_free() {
         let port = free().unwrap();
         let _listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
         assert!(!is_free(port));
     }
 
     #[test]
-    fn no_port_is_given_twice_or_out_of_range() {
+    fn free_ports_are_distinct_and_within_the_range() {
         let mut ports: Vec<_> = (0..100).map(|_| free().unwrap()).collect();
         assert!(ports.iter().all(|port| (10_240..32_768).contains(port)));
         ports.sort_unstable();

@@ -9,7 +9,7 @@ use crate::url::Url;
 const CONNECT: Duration = Duration::from_secs(3);
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Checks for PostgreSQL, or a pooler in front of it: the answer to the first message asks for a login.
+/// Checks that the server is PostgreSQL or a pooler in front of it: it asks for a login.
 pub(crate) fn postgres(url: &Url) -> io::Result<()> {
     let mut stream = connect(&url.host, url.port)?;
     stream.write_all(&startup(&url.user, &url.database))?;
@@ -22,14 +22,14 @@ pub(crate) fn postgres(url: &Url) -> io::Result<()> {
     }
 }
 
-/// Returns the startup message: its length, the protocol's version, names and values.
+/// Returns the startup message, which consists of its length, the version of the protocol, names and values.
 fn startup(user: &str, database: &str) -> Vec<u8> {
     let body = format!("\0\x03\0\0user\0{user}\0database\0{database}\0\0");
     let length = u32::try_from(body.len() + 4).unwrap_or(u32::MAX);
     [length.to_be_bytes().as_slice(), body.as_bytes()].concat()
 }
 
-/// Returns the message of an error: its fields begin with a letter, and M is the message.
+/// Reads an error of PostgreSQL, and returns its message, which is the field `M`.
 fn refusal(stream: TcpStream) -> String {
     let mut answer = vec![];
     // The server closes the connection after an error, so reading ends.
@@ -39,7 +39,7 @@ fn refusal(stream: TcpStream) -> String {
     String::from_utf8_lossy(message).into_owned()
 }
 
-/// Checks for DynamoDB: it lists tables for any key. Returns the name that the server gives itself.
+/// Checks that the server is DynamoDB: it lists tables. Returns the name of the server from its answer.
 pub(crate) fn dynamodb(host: &str, port: u16) -> io::Result<Option<String>> {
     let mut stream = connect(host, port)?;
     stream.write_all(list_tables(host, port).as_bytes())?;
@@ -53,7 +53,7 @@ pub(crate) fn dynamodb(host: &str, port: u16) -> io::Result<Option<String>> {
     Err(io::Error::other(format!("it does not speak DynamoDB's protocol: {}", head.lines().next().unwrap_or(""))))
 }
 
-/// Checks for Redis: it answers in its protocol, if only that it wants a password first.
+/// Checks that the server is Redis: it answers in its protocol, even if it only asks for a password.
 pub(crate) fn redis(host: &str, port: u16) -> io::Result<()> {
     let mut stream = connect(host, port)?;
     stream.write_all(b"*1\r\n$4\r\nPING\r\n")?;
@@ -76,12 +76,12 @@ pub(crate) fn redis_cluster(host: &str, port: u16) -> io::Result<bool> {
     Ok(answer.contains("cluster_state:ok") && !answer.contains("master_link_status:down"))
 }
 
-/// Returns whether a sentinel knows this many replicas and other sentinels of a master.
+/// Returns whether a sentinel knows `replicas` replicas of a master and `others` other sentinels.
 pub(crate) fn redis_sentinel(host: &str, port: u16, replicas: u32, others: u32) -> io::Result<bool> {
     let mut stream = connect(host, port)?;
     stream.write_all(b"INFO sentinel\r\n")?;
     let (mut answer, mut chunk) = (vec![], [0; 4096]);
-    // The sentinel does not close the connection, not even when it is asked to.
+    // The sentinel does not close the connection, even when it is asked to.
     while !answer.ends_with(b"\r\n\r\n") {
         let length = stream.read(&mut chunk)?;
         if length == 0 {
@@ -93,7 +93,7 @@ pub(crate) fn redis_sentinel(host: &str, port: u16, replicas: u32, others: u32) 
     Ok(answer.contains(&format!("slaves={replicas},sentinels={}", others + 1)) && answer.contains("status=ok"))
 }
 
-/// Checks for NATS: it sends its description as soon as a client connects. Returns its version.
+/// Checks that the server is NATS: it sends its description as soon as a client connects. Returns its version.
 pub(crate) fn nats(host: &str, port: u16) -> io::Result<Option<String>> {
     let mut line = String::new();
     BufReader::new(connect(host, port)?.take(65_536)).read_line(&mut line)?;
@@ -104,7 +104,7 @@ pub(crate) fn nats(host: &str, port: u16) -> io::Result<Option<String>> {
     Ok(version.map(|(version, _)| version.to_owned()))
 }
 
-/// Checks for RabbitMQ: it begins a conversation in AMQP 0.9.1. Returns its version.
+/// Checks that the server is RabbitMQ: it begins a conversation in AMQP 0.9.1. Returns its version.
 pub(crate) fn rabbitmq(host: &str, port: u16) -> io::Result<Option<String>> {
     let mut stream = connect(host, port)?;
     stream.write_all(b"AMQP\0\0\x09\x01")?;
@@ -121,9 +121,9 @@ pub(crate) fn rabbitmq(host: &str, port: u16) -> io::Result<Option<String>> {
     Ok(property(&body, "version"))
 }
 
-/// Returns a text property of a server, which is stored as the length of its name, its name, S, its length in four
-/// bytes, and the text.
+/// Returns the text property of this name from the description that RabbitMQ sends.
 fn property(body: &[u8], name: &str) -> Option<String> {
+    // A property consists of the length of its name, the name, S, the length of the text in four bytes, and the text.
     let name = [&[u8::try_from(name.len()).ok()?], name.as_bytes(), b"S"].concat();
     let start = body.windows(name.len()).position(|part| part == name)? + name.len();
     let (length, rest) = body.get(start..)?.split_first_chunk::<4>()?;
@@ -131,8 +131,7 @@ fn property(body: &[u8], name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-/// Returns a request whose signature has the right form and is not valid: servers for tests check no more than the
-/// form.
+/// Returns a request that lists the tables. Its signature is invalid, which servers for tests do not check.
 fn list_tables(host: &str, port: u16) -> String {
     let signature = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, \
          SignedHeaders=host;x-amz-date, Signature=0";
@@ -168,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// Asks a server that reads this many bytes and then sends one answer.
+    /// Starts a server that reads this many bytes and then sends `answer`. Returns the result of `ask` on its port.
     fn answered<T>(bytes: usize, answer: &'static [u8], ask: impl Fn(u16) -> io::Result<T>) -> io::Result<T> {
         let listener = TcpListener::bind(("127.0.0.1", crate::port::free().unwrap())).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_demand_to_log_in_is_an_answer() {
+    fn a_postgres_answer_must_ask_for_a_login() {
         let ask = |port| postgres(&Url::parse(&format!("postgres://a@127.0.0.1:{port}/b")).unwrap());
         let answered_with = |answer| answered(8, answer, ask);
         assert!(answered_with(b"R").is_ok());
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn only_redis_s_own_words_are_an_answer() {
+    fn a_redis_answer_must_be_in_its_protocol() {
         let answered_with = |answer| answered(14, answer, |port| redis("127.0.0.1", port));
         assert!(answered_with(b"+PONG\r\n").is_ok());
         assert!(answered_with(b"-NOAUTH Authentication required.\r\n").is_ok());
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_list_of_tables_is_an_answer() {
+    fn a_dynamodb_answer_must_list_tables() {
         let answered_with =
             |answer| answered(list_tables("127.0.0.1", 10_240).len(), answer, |port| dynamodb("127.0.0.1", port));
         let tables = b"HTTP/1.1 200 OK\r\nServer: Some/1\r\n\r\n{\"TableNames\":[]}";
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn only_nats_s_own_word_is_an_answer() {
+    fn a_nats_answer_must_begin_with_its_description() {
         let answered_with = |answer| answered(0, answer, |port| nats("127.0.0.1", port));
         let info = b"INFO {\"server_id\":\"a\",\"version\":\"2.9.10\",\"max_payload\":1048576}\r\n";
         assert_eq!(answered_with(info).unwrap().as_deref(), Some("2.9.10"));
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_start_of_a_conversation_in_amqp_is_an_answer() {
+    fn a_rabbitmq_answer_must_begin_an_amqp_conversation() {
         let answered_with = |answer| answered(8, answer, |port| rabbitmq("127.0.0.1", port));
         let start = b"\x01\0\0\0\0\0\x1d\0\x0a\0\x0a\0\x09\0\0\0\x12\x07versionS\0\0\0\x063.10.8\xce";
         assert_eq!(answered_with(start).unwrap().as_deref(), Some("3.10.8"));

@@ -12,8 +12,7 @@ use crate::failure::{Failure, NotReady};
 use crate::polling::{TIMEOUT, poll};
 use crate::scratch::Scratch;
 
-/// The shell that starts a server. It writes the `.pid` file before it starts the server: without the file, there is no
-/// server.
+/// The shell script that starts a server. It writes the `.pid` file first, so that no server runs without the file.
 ///
 /// A process that a shell starts in the background ignores INT and QUIT, and so do its children. Such a server would
 /// not end when it is asked to; GNU's `env` restores the default signals.
@@ -21,7 +20,7 @@ const LAUNCHER: &str = r#"
 if env --default-signal=INT,QUIT true 2>/dev/null; then set -- env --default-signal=INT,QUIT "$@"; fi
 echo $$ >"$0" && exec "$@""#;
 
-/// The time after which a server that is no longer needed and has not ended is killed.
+/// How long a server that is no longer needed may take to end before it is killed.
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +56,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a server with this name for its log and `.pid` file in the folder. Of the command, only its program,
-    /// arguments and variables are used.
+    /// Starts a server. `name` names its log and its `.pid` file in the folder. Only the program, the arguments and the
+    /// variables of `server` are used.
     pub(crate) fn start(scratch: &Scratch, name: &str, server: &Command) -> Result<Self, Failure> {
         let (pid_file, log) = (scratch.path(&format!("{name}.pid")), log_of(scratch, name));
         let failed = |error| Failure::Started { program: server.get_program().into(), error };
@@ -76,8 +75,8 @@ impl Process {
         Ok(Self { child, all_ended: when_closed(ended), pid_file, log })
     }
 
-    /// Starts a server, whose files have the name `file`, and waits until its own log has this word and it answers: an
-    /// answer on the port alone might be that of another server.
+    /// Starts a server and waits until its log contains `word` and it answers. `file` names its log and its `.pid`
+    /// file.
     pub(crate) fn start_until(
         scratch: &Scratch,
         (server, file): (&'static str, &str),
@@ -93,11 +92,12 @@ impl Process {
             // Some servers write there themselves, as their own user.
             scratch.write(&format!("{file}.log"), "")?;
         }
+        // An answer on the port alone might be from another server.
         let listens = || text().get(earlier..).is_some_and(|log| log.contains(word));
         Self::start(scratch, file, command)?.started(server, || listens() && answers())
     }
 
-    /// Waits until the server is ready. The failure has the end of its log.
+    /// Waits until the server is ready. Otherwise returns a failure with the end of its log.
     pub(crate) fn started(mut self, server: &'static str, is_ready: impl Fn() -> bool) -> Result<Self, Failure> {
         match self.ready(is_ready) {
             Ok(()) => Ok(self),
@@ -109,7 +109,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Asks until the server is ready, has ended, or the time is over.
+    /// Waits until the server is ready or has ended, or the time limit is reached.
     fn ready(&mut self, is_ready: impl Fn() -> bool) -> Result<(), NotReady> {
         let outcome = poll(TIMEOUT, || if is_ready() { Some(Ok(())) } else { self.ended().map(Err) });
         outcome.unwrap_or(Err(NotReady::Silent(TIMEOUT)))
@@ -132,8 +132,7 @@ impl Process {
         send(Signal::Stop, self.last_children().into_iter());
     }
 
-    /// Stops the server and lists its children; a stopped server starts no more children. A child that starts after the
-    /// others were killed may wait for ever for a lock that one of them held.
+    /// Stops the server (SIGSTOP), and lists its children. A stopped server starts no more children.
     fn last_children(&self) -> Vec<u32> {
         send(Signal::Stop, std::iter::once(self.id()));
         // The server may be forking until it has stopped.
@@ -151,6 +150,7 @@ impl Process {
     }
 
     fn end_within(&mut self, limit: Duration, signal: Signal) -> Result<ExitStatus, Failure> {
+        // A child that starts after the others were killed may wait for ever for a lock of a killed child.
         let children = if signal == Signal::Kill { self.last_children() } else { vec![] };
         send(signal, std::iter::once(self.id()).chain(children));
         let process = self.id();
@@ -174,7 +174,7 @@ pub(crate) fn log_of(scratch: &Scratch, name: &str) -> PathBuf {
     scratch.path(&format!("{name}.log"))
 }
 
-/// Reports when the pipe closes, which is when its last holder has ended. Nothing is written to the pipe.
+/// Sends a message when all processes that hold the other end of the pipe have ended.
 fn when_closed(mut pipe: PipeReader) -> Receiver<()> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -185,14 +185,14 @@ fn when_closed(mut pipe: PipeReader) -> Receiver<()> {
     receiver
 }
 
-/// Sends a signal with the shell, which needs no library. A process that no longer exists counts as ended.
+/// Sends a signal to the processes. Ignores processes that do not exist.
 fn send(signal: Signal, processes: impl Iterator<Item = u32>) {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "kill -s \"$0\" \"$@\"", signal.name()]).args(processes.map(|id| id.to_string()));
     let _ = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
-/// Lists the child processes. Without /proc it finds none; servers notice that their parent has ended, and end.
+/// Lists the children of a process. Returns none on a system without /proc.
 fn children(parent: u32) -> Vec<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = processes.filter_map(|process| process.file_name().to_str()?.parse().ok());
@@ -203,14 +203,15 @@ fn parent_of(process: u32) -> Option<u32> {
     stat(process)?.1.parse().ok()
 }
 
-/// Returns the state of a process, which is one letter.
+/// Returns the state of a process, which is one letter, such as `R` or `Z`.
 fn state_of(process: u32) -> Option<String> {
     stat(process).map(|(state, _)| state)
 }
 
-/// Reads a line `id (name) state parent ...`, in which the name may contain anything.
+/// Returns the state and the parent of a process.
 fn stat(process: u32) -> Option<(String, String)> {
     let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The line is `id (name) state parent ...`, and the name may contain anything.
     let mut words = line.rsplit_once(')')?.1.split_whitespace().map(str::to_owned);
     Some((words.next()?, words.next()?))
 }
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn children_are_killed_with_it() {
+    fn children_are_killed_with_the_process() {
         let scratch = Scratch::new("process-test").unwrap();
         // The child ignores all signals but KILL, and would outlive its parent.
         let script = "(trap '' INT QUIT TERM; echo ready >&2; exec sleep 1000) & wait";
@@ -245,7 +246,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_child_that_is_made_during_the_kill_is_killed_too() {
+    fn a_child_that_starts_during_the_kill_is_killed_too() {
         let scratch = Scratch::new("process-children-test").unwrap();
         let script = "for i in $(seq 300); do sleep 100 & echo $i >&2; done; wait";
         let mut process = Process::start(&scratch, "shell", &shell(script)).unwrap();
@@ -254,10 +255,11 @@ mod tests {
         process.end_within(Duration::from_secs(60), Signal::Kill).unwrap();
     }
 
-    /// A test that a shell started with `&` is such a parent.
+    /// A shell that runs a test in the background with `&` starts the test with INT and QUIT ignored, and the servers
+    /// of the test inherit that. A server must still end after QUIT.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_server_hears_what_its_parent_ignores() {
+    fn a_server_receives_signals_that_its_parent_ignores() {
         let scratch = Scratch::new("process-deaf-test").unwrap();
         let script = r#"trap '' INT QUIT; exec /bin/sh -c "$0" "$@""#;
         let mut deaf = Command::new("/bin/sh");
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_ends_at_once_is_not_waited_for() {
+    fn the_wait_ends_when_a_server_ends_at_once() {
         let scratch = Scratch::new("process-end-test").unwrap();
         let mut process = Process::start(&scratch, "shell", &shell("echo no good >&2; exit 3")).unwrap();
         let why = process.ready(|| false).unwrap_err();

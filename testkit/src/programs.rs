@@ -10,7 +10,7 @@ pub fn in_path(name: &str) -> Option<PathBuf> {
     env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// Returns the first program of this name on the path or in /usr/sbin, which the paths of other users leave out.
+/// Returns the first program of this name on the path or in /usr/sbin, which is not on the path of most users.
 pub(crate) fn of_system(name: &str) -> Option<PathBuf> {
     in_path(name).or_else(|| Some(Path::new("/usr/sbin").join(name)).filter(|program| program.is_file()))
 }
@@ -21,7 +21,7 @@ pub(crate) fn version(program: &Path) -> Option<String> {
     first_number(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// Returns what follows these letters in the program's `--version`.
+/// Returns the text after these letters in the program's `--version`.
 pub(crate) fn version_in(program: &Path, before: &str) -> Option<String> {
     let output = Command::new(program).arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_read() {
+    fn version_is_the_first_word_that_begins_with_a_digit() {
         let version = |text| first_number(text).unwrap();
         assert_eq!(version("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)"), "15.18");
         assert_eq!(version("PgBouncer 1.18.0\nlibevent 2.1.12-stable"), "1.18.0");
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_searched() {
+    fn program_is_found_only_if_it_is_on_the_path() {
         assert!(in_path("sh").is_some());
         assert_eq!(in_path("no-such-program"), None);
     }

@@ -1,15 +1,15 @@
-//! Python with the packages that programs beside this library use.
+//! Python environments for test programs that do not use this library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::failure::Failure;
 
-/// An environment in `target/tools`. None of its packages is a dependency of this workspace.
+/// A Python environment in `target/tools`. Its packages are no dependencies of this workspace.
 struct Environment {
     folder: &'static str,
     packages: &'static [&'static str],
-    /// The module that the environment is for.
+    /// The module that the test programs import.
     module: &'static str,
 }
 
@@ -79,13 +79,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interpreter_that_is_not_there_has_no_module() {
+    fn a_missing_interpreter_has_no_module() {
         assert!(!has_module(Path::new("/no-such-program"), "sys"));
         assert!(!has_module(Path::new("/bin/false"), "sys"));
     }
 
     #[test]
-    fn what_fails_is_shown() {
+    fn the_output_of_a_failed_command_is_shown() {
         let failure = run(Command::new("sh").args(["-c", "echo why >&2; exit 3"])).unwrap_err();
         assert!(failure.to_string().starts_with("why\n"), "{failure}");
         assert!(matches!(run(&mut Command::new("no-such-program")), Err(Failure::Started { .. })));

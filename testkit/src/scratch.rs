@@ -22,12 +22,13 @@ impl Scratch {
         Self::make(Folder::new(name)?, Account::for_servers)
     }
 
-    /// Creates a folder in memory, for a server whose data is not needed after a crash of the machine.
+    /// Creates a folder in memory, for a server whose data need not survive a crash of the machine.
     pub(crate) fn in_memory(name: &str) -> Result<Self, Failure> {
         Self::make(Folder::in_memory(name)?, Account::for_servers)
     }
 
-    /// Creates a folder for a server that may run as root, and whose program may be where only we have access.
+    /// Creates a folder for a server that runs as our own user, even as root. Another user may have no access to the
+    /// program.
     pub(crate) fn as_ourselves(name: &str) -> Result<Self, Failure> {
         Self::make(Folder::new(name)?, |_| Ok(Account::Own))
     }
@@ -42,7 +43,7 @@ impl Scratch {
         self.folder.path().join(name)
     }
 
-    /// Writes a file that only the server may read.
+    /// Writes a file that only the user of the servers may read.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
         let path = self.path(name);
         let private = fs::Permissions::from_mode(0o600);
@@ -53,7 +54,7 @@ impl Scratch {
         Ok(path)
     }
 
-    /// Returns a command that runs in this folder as the servers' user, and ignores the terminal.
+    /// Returns a command that runs in this folder as the user of the servers. Ctrl-C in the terminal does not end it.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         // In English, because some messages are parsed.
@@ -62,7 +63,7 @@ impl Scratch {
         command
     }
 
-    /// Runs a command to its end.
+    /// Runs a command and waits for its end. Returns a failure if the command fails.
     pub(crate) fn run(&self, command: &mut Command) -> Result<(), Failure> {
         let program = command.get_program().to_owned();
         let output = command.output().map_err(|error| Failure::Started { program: program.clone().into(), error })?;
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_that_fails_says_why() {
+    fn error_of_a_failed_command_shows_its_output() {
         let scratch = Scratch::new("scratch-command-test").unwrap();
         let mut command = scratch.command(Path::new("/bin/sh"));
         let failure = scratch.run(command.args(["-c", "echo the reason >&2; exit 3"])).unwrap_err();

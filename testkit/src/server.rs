@@ -35,14 +35,15 @@ impl Way {
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) url_variable: &'static str,
-    /// How to install its programs.
+    /// How to install the programs of the server.
     pub(crate) install: &'static str,
     pub(crate) image: Image,
-    /// Starts its programs. Returns [`Failure::NotInstalled`] if there are none.
+    /// Starts the server from installed programs. Returns [`Failure::NotInstalled`] if no programs are installed.
     pub(crate) local: fn() -> Result<Started, Failure>,
-    /// The URL without its secrets.
+    /// Returns the URL without its secrets.
     pub(crate) shown: fn(&str) -> Result<String, Failure>,
-    /// Checks that the server at a URL answers in its own protocol. Returns its version, if that is easy to find out.
+    /// Checks that the server at a URL answers in its own protocol. Returns its version, or `None` if the answer does
+    /// not contain the version.
     pub(crate) ask: fn(&str) -> io::Result<Option<String>>,
 }
 
@@ -55,7 +56,7 @@ impl Kind {
 
 /// An image that runs the server.
 pub(crate) struct Image {
-    /// The variable that names another image.
+    /// The environment variable that names an image to use instead of the default.
     pub(crate) variable: &'static str,
     pub(crate) default: Option<&'static str>,
     #[cfg_attr(not(feature = "docker"), expect(dead_code, reason = "only Docker asks"))]
@@ -77,14 +78,14 @@ impl Image {
     }
 }
 
-/// A server that we started, and the value that keeps it alive.
+/// A server that we started. It ends when `guard` is dropped.
 pub(crate) struct Started {
     pub(crate) url: String,
     pub(crate) version: Option<String>,
     pub(crate) guard: Box<dyn Any + Send + Sync>,
 }
 
-/// A server that answers. If we started it, it ends with this value.
+/// A server that answers. If we started it, it ends when this value is dropped.
 pub struct Server {
     pub(crate) kind: &'static str,
     pub(crate) variable: &'static str,

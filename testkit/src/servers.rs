@@ -1,14 +1,15 @@
-//! Servers for tests, from the first of these sources that has one. A server that should be there and is not is a
-//! failure, never a reason to skip a test:
+//! Finds servers for tests, in the first of these sources that has a server. A missing server is a failure, never a
+//! reason to skip a test:
 //!
 //! 1. `STORAGEBOX_TEST_POSTGRES_URL`, or the same with `DYNAMO`, `REDIS`, `NATS` or `RABBITMQ`, names a server; it
 //!    must answer.
-//! 2. Docker, in a build with the feature `docker`, with the image that `STORAGEBOX_TEST_POSTGRES_IMAGE`, or the same
-//!    with another server's name, names.
+//! 2. Docker, in a build with the feature `docker`. `STORAGEBOX_TEST_POSTGRES_IMAGE`, or the same with another server's
+//!    name, names the image.
 //! 3. The server's programs on this machine. If they are installed, they must start.
 //!
-//! `STORAGEBOX_TEST_SERVERS=docker|local` excludes the other of the last two. `cargo xtask test` starts each server
-//! once and passes its URL to all tests; with a plain `cargo test` each test program has its own server.
+//! `STORAGEBOX_TEST_SERVERS=docker|local` selects one of the last two sources and excludes the other. With a plain
+//! `cargo test`, each test program has its own server; `cargo xtask test` starts each server once and passes its URL to
+//! all tests.
 
 use std::any::Any;
 use std::env;
@@ -89,7 +90,7 @@ pub fn shared_rabbitmq() -> Result<&'static Server, &'static Failure> {
     SHARED.get_or_init(|| rabbitmq(None)).as_ref()
 }
 
-/// The request of the environment or the caller.
+/// The URL and the way that the environment variables or the caller demand.
 struct Request {
     url: Option<String>,
     way: Option<Way>,
@@ -136,12 +137,14 @@ fn started(kind: &'static Kind, way: Way) -> Result<Started, Failure> {
     }
 }
 
-/// Returns whether another way may be tried. Docker may be installed without an image; installed programs must start.
+/// Returns whether another way may be tried after this failure. Docker may fail for any reason, but installed programs
+/// must start.
 fn leaves_other_ways(way: Way, failure: &Failure) -> bool {
     way == Way::Docker || matches!(failure, Failure::NotInstalled { .. })
 }
 
-/// Describes where a server comes from. A build with Docker wants a container, so the text also says why there is none.
+/// Describes where a server comes from. With the feature `docker`, the text for installed programs also says why no
+/// container was started.
 fn origin(kind: &Kind, way: Way, passed_over: &[String]) -> String {
     match way {
         Way::Docker => format!("from the image {}", kind.image.name().unwrap_or_default()),
@@ -194,7 +197,7 @@ mod tests {
     use crate::port;
     use crate::server::{Image, Run};
 
-    /// A kind of server that is not installed anywhere.
+    /// A kind of server for tests, whose programs are not installed.
     const NOWHERE: Kind = Kind {
         name: "Nowhere",
         url_variable: "NOWHERE_URL",
@@ -216,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_nowhere_is_a_failure_that_names_three_ways() {
+    fn a_missing_server_is_a_failure_that_names_three_ways() {
         let text = find(&NOWHERE, &wanted(None)).unwrap_err().to_string();
         for part in ["NOWHERE_URL is not set", "docker: ", "local: Nowhere is not installed", "1. NOWHERE_URL="] {
             assert!(text.contains(part), "{text}");
@@ -226,27 +229,27 @@ mod tests {
     }
 
     #[test]
-    fn a_forced_way_is_the_only_one_tried() {
+    fn no_other_way_is_tried_if_a_way_is_forced() {
         let text = |way| find(&NOWHERE, &wanted(Some(way))).unwrap_err().to_string();
         assert!(!text(Way::Docker).contains("local: "));
         assert!(!text(Way::Local).contains("docker: "));
     }
 
     #[test]
-    fn programs_that_are_there_must_start() {
+    fn installed_programs_must_start() {
         assert!(matches!(find(&BROKEN, &wanted(None)), Err(Failure::NoFreePort)));
     }
 
     #[test]
-    fn an_image_is_taken_only_if_it_is_named_where_there_is_no_other() {
+    fn failure_without_a_default_image_names_the_image_variable() {
         const UNNAMED: Image = Image { default: None, ..NOWHERE.image };
         const NO_IMAGE: Kind = Kind { image: UNNAMED, ..NOWHERE };
         let text = find(&NO_IMAGE, &wanted(None)).unwrap_err().to_string();
-        assert!(text.contains("--servers docker`: it takes what NOWHERE_IMAGE names\n"), "{text}");
+        assert!(text.contains("--servers docker`: it uses the image that NOWHERE_IMAGE names\n"), "{text}");
     }
 
     #[test]
-    fn amazon_s_own_service_is_not_asked() {
+    fn url_of_the_amazon_service_is_accepted_without_a_request() {
         let url = Some("dynamodb://eu-west-1/storagebox".to_owned());
         let server = find(&dynamodb::KIND, &Request { url, way: None }).unwrap().to_string();
         let expected = "DynamoDB by Amazon, named by STORAGEBOX_TEST_DYNAMO_URL, dynamodb://eu-west-1/storagebox,";
@@ -254,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_leads_nowhere_is_a_failure_and_no_other_way_is_tried() {
+    fn unreachable_url_fails_without_trying_another_way() {
         let port = port::free().unwrap();
         let url = Some(format!("postgres://ann:secret@127.0.0.1:{port}/namespace"));
         let failure = find(&postgres::KIND, &Request { url, way: Some(Way::Local) }).unwrap_err().to_string();
@@ -263,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_is_none_is_refused() {
+    fn an_unknown_way_is_refused() {
         assert!(matches!(forced(None), Ok(None)));
         assert!(matches!(forced(Some("local".to_owned())), Ok(Some(Way::Local))));
         assert!(matches!(forced(Some("cloud".to_owned())), Err(Failure::Way { .. })));

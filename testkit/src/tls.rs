@@ -31,7 +31,7 @@ pub(crate) fn make(scratch: &Scratch) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Creates a key and a certificate of this name, which is self-signed if no signer is named.
+/// Creates a key and a certificate with this name. Without `signer`, the certificate is self-signed.
 fn certify(scratch: &Scratch, name: &str, signer: &[&str]) -> Result<(), Failure> {
     let mut openssl = scratch.command(Path::new("openssl"));
     openssl.args(["req", "-x509", "-config", "openssl.cnf", "-extensions", name, "-days", "3650", "-nodes"]);

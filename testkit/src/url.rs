@@ -6,7 +6,7 @@ use crate::failure::Failure;
 
 const FORM: &str = "postgres://USER:PASSWORD@HOST:PORT/DATABASE";
 
-/// The parts of `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. It is shown without the password.
+/// The parts of `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. `Display` and `Debug` leave out the password.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Url {
     pub(crate) user: String,
@@ -23,17 +23,17 @@ impl Url {
         Self { user, password, host: "127.0.0.1".to_owned(), port, database }
     }
 
-    /// Parses a URL. What follows a question mark is for the driver only.
+    /// Parses a URL. Ignores everything after a question mark.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let wrong = |why| Failure::Url { form: FORM, why };
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
-        let rest = rest.ok_or(wrong("it begins otherwise"))?;
+        let rest = rest.ok_or(wrong("it has another scheme"))?;
         let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
         let (server, database) = rest.split_once('/').unwrap_or((rest, ""));
         let (login, server) = server.rsplit_once('@').ok_or(wrong("it names no user"))?;
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
-        let (host, port) = host_and_port(server).ok_or(wrong("its port is no number"))?;
-        let decoded = |text| decoded(text).ok_or(wrong("it holds a % that is no escape"));
+        let (host, port) = host_and_port(server).ok_or(wrong("its port is not a number"))?;
+        let decoded = |text| decoded(text).ok_or(wrong("it contains an invalid % escape"));
         let (user, password, database) = (decoded(user)?, decoded(password)?, decoded(database)?);
         if user.is_empty() || host.is_empty() {
             return Err(wrong("it names no user or no host"));
@@ -44,7 +44,7 @@ impl Url {
 }
 
 impl Url {
-    /// Returns the whole URL, for a driver only.
+    /// Returns the URL with its password, which only a driver may get.
     pub(crate) fn with_password(&self) -> String {
         let [user, password, database] = [&self.user, &self.password, &self.database].map(|part| encoded(part));
         format!("postgres://{user}:{password}@{}:{}/{database}", self.host, self.port)
@@ -59,7 +59,7 @@ fn encoded(text: &str) -> String {
     text.bytes().map(encode).collect()
 }
 
-/// Splits the host and the port. A host in brackets is an IPv6 address.
+/// Splits `HOST:PORT`. A host in brackets is an IPv6 address.
 fn host_and_port(server: &str) -> Option<(&str, u16)> {
     let (host, port) = match server.strip_prefix('[') {
         Some(rest) => rest.split_once(']')?,
@@ -71,7 +71,7 @@ fn host_and_port(server: &str) -> Option<(&str, u16)> {
     }
 }
 
-/// Returns the text without its escapes, or `None` if an escape is wrong.
+/// Decodes the percent escapes of a text. Returns `None` for an invalid escape.
 pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut bytes = vec![];
     let mut rest = text.bytes();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_gives_its_parts() {
+    fn a_url_is_parsed_into_its_parts() {
         let parsed = |text| Url::parse(text).unwrap();
         assert_eq!(
             parsed("postgres://ann:a%3Ab%2fc@db.test:99/namespace?sslmode=require"),
@@ -118,13 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_url_is_parsed_to_the_same_parts() {
         let url = url("h", 1, "säule/%");
         assert_eq!(Url::parse(&url.with_password()).unwrap(), url);
     }
 
     #[test]
-    fn what_is_no_url_is_refused() {
+    fn an_invalid_url_is_refused() {
         for text in ["", "mysql://a@b", "postgres://host/db", "postgres://a@h:x/d", "postgres://a%z@h", "postgres://@h"]
         {
             assert!(matches!(Url::parse(text), Err(Failure::Url { .. })), "{text}");

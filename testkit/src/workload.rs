@@ -1,5 +1,5 @@
-//! Work for a store, and checks of its answers: calls of every kind with the ids of one caller, each repeated until it
-//! is answered, and the answers remembered; [waves] of calls on one bank; and [refusals].
+//! Work for a store, with checks of its answers. A [`Caller`] makes calls of every kind with its own ids, repeats each
+//! call until it is answered, and remembers the answers. There are also [waves] of calls on one bank, and [refusals].
 
 pub mod refusals;
 pub mod waves;
@@ -15,7 +15,7 @@ use storagebox_core::{
 };
 use tokio::time::sleep;
 
-/// The pause before a call is repeated, in which the server may come back.
+/// The pause before a call is repeated.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The namespaces of one client.
@@ -55,12 +55,12 @@ pub struct Caller {
     name: String,
     /// The number of answered calls of all callers.
     answered: Arc<AtomicU64>,
-    /// The items that the calls returned, by round.
+    /// The items that the calls returned, one per round.
     items: Vec<Item>,
 }
 
 impl Caller {
-    /// Creates a caller of this name, which its ids begin with.
+    /// Creates a caller. Its ids begin with `name`.
     pub fn new(namespaces: &Namespaces, name: String, answered: &Arc<AtomicU64>) -> Self {
         Self { namespaces: namespaces.clone(), name, answered: Arc::clone(answered), items: vec![] }
     }
@@ -70,11 +70,11 @@ impl Caller {
         self.items.len() as i64
     }
 
-    /// Makes a call of every kind. Afterwards all of them were answered correctly.
+    /// Makes a call of every kind, and checks each answer.
     ///
     /// # Errors
     ///
-    /// Returns an error for a wrong answer, and an error that does not go away.
+    /// Returns an error for a wrong answer, and an error that a repetition cannot resolve.
     pub async fn round(&mut self) -> Result<()> {
         let (round, id) = (self.rounds() + 1, format!("{}-{}", self.name, self.rounds() + 1));
         let item = self.take(&id).await?;
@@ -86,7 +86,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Repeats a call until it is answered, because the present faults will end.
+    /// Repeats a call until it returns an answer, because every fault ends sooner or later.
     async fn answer<T, F>(&self, mut call: impl FnMut() -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -135,7 +135,7 @@ impl Caller {
         }
     }
 
-    /// Changes one counter of its own, whose value is always known, and one counter that all callers share.
+    /// Changes a counter that only this caller changes, and checks its value. Changes a counter that all callers share.
     async fn apply(&self, id: &str, round: i64) -> Result<()> {
         let (counters, change) = (&self.namespaces.counters, Change::new(OpId::new(id)?, 1));
         let own = Key::new(self.name.as_str())?;
@@ -159,7 +159,7 @@ impl Caller {
         }
     }
 
-    /// Checks that everything that was answered is true.
+    /// Checks that the store still returns the answers that this caller got.
     async fn audit(&self) -> Result<()> {
         for (number, item) in self.items.iter().enumerate() {
             let id = format!("{}-{}", self.name, number + 1);
@@ -198,10 +198,10 @@ pub fn everybody_s() -> Key {
 }
 
 fn wrong(id: impl std::fmt::Display, answer: impl std::fmt::Debug) -> Error {
-    Error::unknown(format!("{id} was told {answer:?}"))
+    Error::unknown(format!("{id} got an unexpected answer: {answer:?}"))
 }
 
-/// Adds this many items for the callers to take.
+/// Adds `count` items to the bank.
 ///
 /// # Errors
 ///

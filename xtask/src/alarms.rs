@@ -1,6 +1,6 @@
-//! False alarms: repeated whole runs of the suite, while threads that never pause use up the cores. The backends run
-//! concurrently, so each also competes with the suites and servers of the others. No run has a fault, so a case that
-//! fails there fails by chance.
+//! Looks for false alarms: runs the whole suite repeatedly, while busy threads use up the cores. The backends run
+//! concurrently, so each suite also competes with the suites and servers of the other backends. No store has a fault,
+//! so each failed run is a false alarm.
 
 use std::hint;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,10 +13,10 @@ use crate::install;
 use crate::programs::{Program, built};
 use crate::steps::step;
 
-/// The number of threads that never pause.
+/// The number of threads that keep the processors busy.
 const BUSY: usize = 4;
 
-/// The number of runs per backend. A store in memory ends its run in seconds.
+/// The number of runs per backend. A run in memory takes only seconds.
 const RUNS: [(&str, usize); 5] = [("memory", 300), ("sqlite", 10), ("postgres", 10), ("redis", 10), ("dynamo", 10)];
 
 /// The backend whose server is not among the system's packages.
@@ -38,7 +38,7 @@ pub(crate) fn run(wanted: Option<&str>) -> Result<()> {
         });
     });
     let alarms = alarms.into_inner();
-    ensure!(alarms == 0, "{alarms} runs of the suite failed, and no store had a fault");
+    ensure!(alarms == 0, "{alarms} runs of the suite failed, although no store had a fault");
     Ok(())
 }
 
@@ -60,7 +60,7 @@ struct Suite {
 }
 
 impl Suite {
-    /// Removes the suite's program from the list of built programs.
+    /// Creates the suite of a backend, and moves the backend's program out of `programs`.
     fn of((backend, runs): (&'static str, usize), programs: &mut Vec<Program>) -> Result<Self> {
         let own = programs.iter().position(|program| program.is_of(&format!("storagebox-{backend}")));
         let own = own.with_context(|| format!("cargo built no suite of storagebox-{backend}"))?;
@@ -101,7 +101,7 @@ fn beside_busy_threads<T>(work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Ends the busy threads when it is dropped, even if the work panics.
+/// Ends the busy threads when this value is dropped, even if the work panics.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backend_that_does_not_exist_is_named() {
+    fn an_unknown_backend_is_named_in_the_error() {
         let failure = run(Some("oracle")).unwrap_err().to_string();
         assert_eq!(failure, "there is no backend `oracle`; there are memory, sqlite, postgres, redis, dynamo");
     }

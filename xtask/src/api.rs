@@ -47,7 +47,7 @@ pub(crate) fn run(lists: Lists, check: bool) -> Result<String> {
     Ok(format!("{} libraries", libraries.len()))
 }
 
-/// Returns whether a nightly toolchain is installed, because the documentation format that is read is unstable.
+/// Returns whether a nightly toolchain is installed. Only nightly writes the documentation as JSON, an unstable format.
 fn has_nightly() -> bool {
     captured(nightly(&["--version"])).is_ok()
 }
@@ -97,7 +97,7 @@ fn list(library: &str, features: &str) -> Result<String> {
 fn nightly(arguments: &[&str]) -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo"]).args(arguments).current_dir(workspace::root());
-    // The gate's flags are meant for the toolchain that builds the library.
+    // These variables are meant for the toolchain that runs this task, and not for nightly.
     command.env_remove("RUSTFLAGS").env_remove("RUSTDOCFLAGS").env_remove("CARGO");
     command
 }

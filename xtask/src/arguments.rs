@@ -16,8 +16,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Task {
     /// Build and run the tests
     ///
-    /// Installs the programs that they lack and says first which ones: Debian packages as root or with sudo, dynoxide
-    /// with cargo into target/tools.
+    /// First lists the missing programs, and then installs them: Debian packages as root or with sudo, dynoxide with
+    /// cargo into target/tools.
     Test {
         /// Where the tests get their servers from; with `none`, the tests that need no server run, and nothing is
         /// installed
@@ -30,32 +30,32 @@ pub(crate) enum Task {
     /// Run one of the long checks
     #[command(subcommand)]
     Prove(Part),
-    /// Keep backends at work under faults, look whether every answer is right, and print what has grown
+    /// Run backends under faults, check every answer, and print what has grown
     ///
-    /// Without a backend, then also runs the tests `whatever_...` of each parser with random inputs, for as many
-    /// seconds.
+    /// If no backend is named, also runs the tests `whatever_...` of the parsers with random inputs afterwards, each
+    /// for as many seconds as there are minutes.
     Soak(Soak),
     /// Regenerate conformance/CLAUSES.md
     Clauses {
-        /// Only say whether it is fresh
+        /// Only check whether the file is up to date
         #[arg(long)]
         check: bool,
     },
     /// Regenerate the lists of public names in docs/api; needs the nightly toolchain
     Api {
-        /// Only say whether they are fresh
+        /// Only check whether the lists are up to date
         #[arg(long)]
         check: bool,
     },
 }
 
-/// How long backends are kept at work, and which; all where none is named.
+/// How long the soak test runs, and on which backends.
 #[derive(Args, Clone, Debug, PartialEq)]
 pub(crate) struct Soak {
-    /// How long
+    /// How many minutes the backends run
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) minutes: u32,
-    /// Which; all if none is named
+    /// The backends; all if none is named
     pub(crate) backends: Vec<String>,
 }
 
@@ -102,9 +102,9 @@ pub(crate) enum Part {
     Messages,
     /// RabbitMQ, whose server takes a minute to start
     Transports,
-    /// 10,000 people over handles, with every third reply lost
+    /// 10,000 calls through handles, with every third reply lost
     Handles,
-    /// What users and authors write in crates of their own
+    /// The programs of users and of backend authors, each in a crate outside the workspace
     Fresh,
     /// The SQL interface through other drivers, each on a PostgreSQL
     Drivers,
@@ -112,16 +112,16 @@ pub(crate) enum Part {
     HandOut,
     /// The table of benches/, which fails if a row falls short of its target
     Bench,
-    /// Workers and the broker of the example `pipeline` killed, over a transport or over each
+    /// The example `pipeline` with workers and a broker that are killed, over one transport or over each
     ///
-    /// The same without deduplication, where money and parcels must not balance; and messages that are parked until
-    /// nothing of them is remembered, then sent again.
+    /// Then the same without deduplication: money and parcels must not balance. Then messages that are parked until the
+    /// store no longer remembers them, and sent again.
     Pipeline { transport: Option<String> },
-    /// Each mistake of proofs/mutants in a copy of its backend: the case named with it must notice
+    /// Each mistake of proofs/mutants in a copy of its backend: the named case must notice the mistake
     Mutants(Filter),
-    /// Whole runs of the suite on a backend, or on all side by side, while four threads take the cores from it
+    /// Whole runs of the suite on one backend, or on all at once, while four busy threads use up the cores
     ///
-    /// 300 times on the one in memory and 10 times on the others. No case may fail.
+    /// Runs the suite 300 times in memory and 10 times on each other backend. No case may fail.
     Alarms { backend: Option<String> },
 }
 

@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use crate::command::{captured, cargo};
 use crate::workspace;
 
-/// The files, with the arguments of the program that prints them.
+/// The generated files, each with the arguments of the program that prints the file.
 const TABLES: [(&str, &[&str]); 2] = [("conformance/CLAUSES.md", &[]), ("docs/DECISIONS.md", &["--", "decisions"])];
 
 /// Writes the tables, or checks that they are up to date.

@@ -18,8 +18,8 @@ use crate::workspace;
 pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(workspace::root());
-    // Removes the variables that `cargo run` set for xtask. Build scripts read them, and half of the drivers would be
-    // built again.
+    // Removes the variables that `cargo run` set for xtask. Build scripts read these variables, so cargo would build
+    // half of the drivers again.
     for (name, _) in env::vars_os().filter(|(name, _)| is_of_this_package(name)) {
         command.env_remove(name);
     }
@@ -33,12 +33,12 @@ fn is_of_this_package(variable: &OsStr) -> bool {
 
 /// Runs a child silently and returns its standard output.
 ///
-/// If the child fails, all its output is shown, so cargo's progress is turned off.
+/// The error of a failed child holds all its output, so cargo's progress is turned off.
 pub(crate) fn captured(command: Command) -> Result<String> {
     BackgroundCommand::begin(command)?.captured()
 }
 
-/// The same for a child whose output is not needed.
+/// Runs a child silently, and returns an empty summary instead of its output.
 pub(crate) fn silent(command: Command) -> Result<String> {
     captured(command).map(|_| String::new())
 }
@@ -55,7 +55,7 @@ impl BackgroundCommand {
         Self::begin_with(command, Stdio::null())
     }
 
-    /// Begins a child that reads what is written to the returned pipe.
+    /// Begins a child whose standard input is the returned pipe.
     pub(crate) fn begin_with_input(command: Command) -> Result<(Self, ChildStdin)> {
         let mut begun = Self::begin_with(command, Stdio::piped())?;
         let input = begun.child.as_mut().and_then(|child| child.stdin.take());
@@ -69,7 +69,7 @@ impl BackgroundCommand {
         Ok(Self { command, child: Some(child) })
     }
 
-    /// Waits for the end of the child, like [`captured`].
+    /// Waits for the end of the child, and returns its standard output like [`captured`].
     pub(crate) fn captured(self) -> Result<String> {
         Ok(String::from_utf8_lossy(&self.output()?.stdout).into_owned())
     }
@@ -109,7 +109,7 @@ pub(crate) fn not_started(command: &Command) -> String {
     format!("`{}` did not start", line(command))
 }
 
-/// Fails if a child did not succeed, with the output that it left.
+/// Fails if the child did not succeed. The error holds the child's output.
 pub(crate) fn checked(command: &Command, status: ExitStatus, output: impl FnOnce() -> String) -> Result<()> {
     match status.success() {
         true => Ok(()),
@@ -123,14 +123,14 @@ fn line(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a child and passes each line of both its outputs to `hear`. A child that prints nothing for this long is
-/// killed.
+/// Runs a child and passes each line of both its outputs to `hear`. A child that prints nothing for the time `silence`
+/// is killed.
 pub(crate) fn heard(mut command: Command, silence: Duration, mut hear: impl FnMut(&str)) -> Result<()> {
     // One pipe for both outputs keeps the order of the lines.
     let (reader, writer) = io::pipe()?;
     let mut child =
         command.stdout(writer.try_clone()?).stderr(writer).spawn().with_context(|| not_started(&command))?;
-    // Closes the command's ends of the pipe, without which the reader would never reach the end.
+    // Closes the write ends of the pipe that the command holds. Otherwise the reader would never reach the end.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let lines = lines(reader);
     loop {
@@ -146,7 +146,7 @@ pub(crate) fn heard(mut command: Command, silence: Duration, mut hear: impl FnMu
     }
 }
 
-/// Reads lines on a thread that is not joined: what a killed child started may hold the pipe open.
+/// Reads lines on a thread that is not joined, because a process that a killed child started may hold the pipe open.
 fn lines(reader: PipeReader) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || BufReader::new(reader).split(b'\n').try_for_each(|line| sender.send(line)));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_background_command_is_ended_with_its_value() {
+    fn dropping_a_background_command_kills_its_child() {
         let mut stdout = {
             let mut command = BackgroundCommand::begin(shell("exec sleep 600")).unwrap();
             assert!(command.is_running());
@@ -196,13 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn a_missing_program_is_named_in_the_error() {
         let error = captured(Command::new("no-such-program")).unwrap_err();
         assert!(error.to_string().contains("`no-such-program` did not start"));
     }
 
     #[test]
-    fn lines_of_a_child_are_heard_in_their_order_and_its_exit_code_is_kept() {
+    fn heard_passes_lines_on_in_order_and_keeps_the_exit_code() {
         let mut lines = Vec::new();
         let child = shell("echo one; echo two >&2; echo three; exit 7");
         let heard = heard(child, Duration::MAX, |line| lines.push(line.to_owned()));
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(lines, ["one", "two", "three"]);
     }
 
-    /// What it started lives on and holds the pipe.
+    /// A process that the child started survives, and holds the pipe open.
     #[test]
     fn a_silent_child_is_killed() {
         let mut lines = Vec::new();

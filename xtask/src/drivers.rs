@@ -9,7 +9,7 @@ use crate::workspace;
 
 const MANIFEST: &str = "examples/drivers/Cargo.toml";
 
-/// Checks the form of the examples, and lints them.
+/// Checks the format of the examples, and lints them.
 pub(crate) fn check() -> Result<String> {
     silent(cargo(["fmt", "--all", "--check", "--manifest-path", MANIFEST]))?;
     silent(elsewhere(cargo([
@@ -31,7 +31,7 @@ pub(crate) fn run() -> Result<()> {
     shown(cargo(suite.into_iter().chain(["python::", "--ignored", "--nocapture"])))
 }
 
-/// Makes a command build in a folder of its own: cargo locks a folder for one build at a time.
+/// Makes a command build in a separate folder, because cargo allows only one build per folder at a time.
 fn elsewhere(mut command: Command) -> Result<Command> {
     command.env("CARGO_TARGET_DIR", workspace::builds()?.join("drivers"));
     Ok(command)

@@ -27,7 +27,8 @@ impl fmt::Display for ChildFailure {
     }
 }
 
-/// Returns the exit code: that of a failed child; 2 if something that the tests need is missing; otherwise 1.
+/// Returns the exit code of the task: the code of a failed child, 2 if the tests lack a program or a server, otherwise
+/// 1.
 pub(crate) fn exit_code(error: &Error) -> u8 {
     if let Some(ChildFailure { code: Some(code), .. }) = error.downcast_ref() {
         return u8::try_from(*code).unwrap_or(1).max(1);
@@ -45,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_of_a_child_is_passed_on_and_never_becomes_success() {
+    fn the_exit_code_of_a_failed_child_is_passed_on_and_never_0() {
         assert_eq!(code_of(Some(101)), 101);
         assert_eq!(code_of(Some(256)), 1);
         assert_eq!(code_of(None), 1);

@@ -27,8 +27,8 @@ const FACADE: &str = "storagebox";
 
 /// Checks the facade, without features and with each feature alone.
 ///
-/// The command with one feature is built by the README's first command, and with all features by the tests. `cargo
-/// xtask prove features` checks each package by itself, and builds its documentation too.
+/// The README's first command builds `storagebox-cli` with one feature, and the tests build it with all features.
+/// `cargo xtask prove features` checks each package by itself, and builds its documentation too.
 pub(crate) fn each_used() -> Result<String> {
     each(&[package(FACADE)?], check)
 }
@@ -38,8 +38,8 @@ pub(crate) fn each_alone() -> Result<String> {
     each(&packages_with_features()?, check)
 }
 
-/// Builds the documentation of each published package, in the same way: a link is broken if only another feature
-/// provides its target.
+/// Builds the documentation of each published package, without features and with each feature alone. A link is broken
+/// if only another feature provides its target.
 pub(crate) fn each_documented() -> Result<String> {
     let mut packages = packages_with_features()?;
     packages.retain(Package::is_published);
@@ -84,8 +84,7 @@ pub(crate) fn off_is_named() -> Result<String> {
     silent(cargo(["test", "--locked", "-p", FACADE, "--no-default-features", "--test", "open"]))
 }
 
-/// Checks that the dependencies of the facade, and of the command, with each feature alone include no driver of another
-/// feature.
+/// Checks that the facade and the command, built with each feature alone, depend on no driver of another feature.
 pub(crate) fn one_driver_each() -> Result<String> {
     let facade = package(FACADE)?;
     one_driver_in(&facade)?;
@@ -105,7 +104,7 @@ fn one_driver_in(package: &Package) -> Result<()> {
     Ok(())
 }
 
-/// Returns the drivers in a list of crates that the feature must not include.
+/// Returns the drivers in this list of crates that the feature must not bring.
 fn foreign(tree: &str, feature: Option<&str>) -> Vec<&'static str> {
     let is_in_tree = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
     DRIVERS
@@ -120,7 +119,7 @@ fn with(feature: Option<&str>) -> impl Iterator<Item = &str> {
     feature.into_iter().flat_map(|feature| ["--features", feature])
 }
 
-/// Returns no feature, then each feature.
+/// Returns `None` for no feature, then each feature.
 fn alone(package: &Package) -> impl Iterator<Item = Option<&str>> {
     std::iter::once(None).chain(package.features().map(Some))
 }
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_whose_name_only_begins_alike_is_no_driver() {
+    fn a_crate_whose_name_begins_like_a_driver_is_no_driver() {
         assert_eq!(foreign("redis-protocol v6.0.0\n", Some("memory")), [""; 0]);
     }
 

@@ -84,7 +84,7 @@ fn write(folder: &Path, programs: &[(String, String)]) -> Result<()> {
     let _ = fs::remove_dir_all(&sources);
     let storagebox = workspace::root().join("storagebox").to_string_lossy().into_owned();
     workspace::write(folder.join("Cargo.toml"), MANIFEST.replace("{storagebox}", &storagebox))?;
-    // The same versions as in the workspace, which are already downloaded.
+    // Uses the versions of the workspace, which are already downloaded.
     workspace::write(folder.join("Cargo.lock"), workspace::read("Cargo.lock")?)?;
     programs.iter().try_for_each(|(name, text)| workspace::write(sources.join(format!("{name}.rs")), text))
 }

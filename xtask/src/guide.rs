@@ -56,7 +56,7 @@ fn holds(text: &str, excerpt: &[&str]) -> bool {
     })
 }
 
-/// Returns the first lines of the excerpts that are not in their files.
+/// Returns the first line of each excerpt that is not in its file.
 fn stale(guide: &str) -> Result<Vec<&str>> {
     let mut stale = vec![];
     for Excerpt { path, lines } in excerpts(guide) {

@@ -32,7 +32,7 @@ impl<'a> HandOutReport<'a> {
     fn add(&mut self, text: &'a str, line: usize) -> Result<()> {
         self.lines += 1;
         let Some((id, item)) = fields(text) else {
-            bail!("line {line} of a report has not an id, an item and an outcome")
+            bail!("line {line} of a report does not have an id, an item and an outcome")
         };
         match self.by_id.insert(id, item) {
             Some(earlier) => ensure!(earlier == item, "the id on line {line} of a report has two items"),
@@ -65,7 +65,8 @@ pub(crate) fn check_count(what: &str, expected: usize, found: usize) -> Result<(
     Ok(())
 }
 
-/// Returns the id and its item. The id may be quoted and contain commas; the items handed out here contain neither.
+/// Returns the id and its item. The id may be quoted and contain commas; the items of these checks contain no quotes
+/// and no commas.
 fn fields(line: &str) -> Option<(&str, Option<&str>)> {
     let mut fields = line.rsplitn(3, ',');
     let (outcome, item, id) = (fields.next()?, fields.next()?, fields.next()?);
@@ -98,9 +99,9 @@ mod tests {
             (vec!["ada,A,new", "ada,B,new"], "the id on line 3 of a report has two items"),
             (vec!["ada,A,new", "ada,,empty"], "the id on line 3 of a report has two items"),
             (vec!["ada,A,new", "bob,A,new"], "the item on line 3 of a report has two ids"),
-            (vec!["ada,A,lost"], "line 2 of a report has not an id, an item and an outcome"),
-            (vec!["ada,,new"], "line 2 of a report has not an id, an item and an outcome"),
-            (vec!["ada"], "line 2 of a report has not an id, an item and an outcome"),
+            (vec!["ada,A,lost"], "line 2 of a report does not have an id, an item and an outcome"),
+            (vec!["ada,,new"], "line 2 of a report does not have an id, an item and an outcome"),
+            (vec!["ada"], "line 2 of a report does not have an id, an item and an outcome"),
         ] {
             assert_eq!(HandOutReport::read([report(&lines).as_str()]).unwrap_err().to_string(), why);
         }
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_is_not_of_the_bank_is_found() {
+    fn an_item_that_was_never_in_the_bank_is_found() {
         let text = report(&["ada,A,new"]);
         let report = HandOutReport::read([text.as_str()]).unwrap();
         assert!(report.check_items("A\nB").is_ok());

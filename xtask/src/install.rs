@@ -18,7 +18,7 @@ use crate::steps::Steps;
 ///
 /// # Errors
 ///
-/// [`Lacking`] before anything is installed, if packages are missing and this user may not install them.
+/// Returns [`Lacking`], and installs nothing, if packages are missing and this user may not install them.
 pub(crate) fn all() -> Result<PendingInstalls> {
     let (programs, rights) = (needed::missing(), Rights::here()?);
     ensure!(programs.is_empty() || rights != Rights::None, Lacking(programs));
@@ -29,8 +29,8 @@ pub(crate) fn all() -> Result<PendingInstalls> {
     Ok(PendingInstalls { packages, dynoxide })
 }
 
-/// Installations that run concurrently with other steps. The packages are mostly waiting, and most of dynoxide is one
-/// crate on one core.
+/// Installations that run concurrently with other steps. The installation of packages mostly waits, and the build of
+/// dynoxide mostly uses one core.
 #[must_use]
 pub(crate) struct PendingInstalls {
     packages: Option<JoinHandle<Result<String>>>,
@@ -81,7 +81,7 @@ impl Rights {
         })
     }
 
-    /// Returns a command that runs as root, without prompts. At this run level no package starts its service.
+    /// Returns a command that runs as root, without prompts. With `RUNLEVEL=1` no package starts its service.
     fn command(self, words: &[&str]) -> Command {
         let settings = ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1"];
         let words = settings.iter().chain(words);
@@ -133,8 +133,8 @@ impl Plan {
 /// Returns the script that installs the packages.
 fn script(packages: &str) -> String {
     let install = "apt-get install --yes --no-install-recommends";
-    // Prevents Debian's package from creating a cluster and starting its server; the tests create their own. The last
-    // line of the file takes effect.
+    // Prevents Debian's package from creating a cluster and starting its server; the tests create their own. If the
+    // file has the setting twice, the last line counts.
     let no_cluster = "echo 'create_main_cluster = false' >> /etc/postgresql-common/createcluster.conf";
     let common = format!("{install} postgresql-common\n{no_cluster}\n");
     let before = if packages.split(' ').any(|package| package == POSTGRES) { common } else { String::new() };
@@ -152,12 +152,12 @@ pub(crate) fn dynoxide() -> Result<String> {
 /// The dependencies that dynoxide uses when it starts, but not for requests.
 const SELDOM: [&str; 4] = ["clap_builder", "regex-automata", "regex-syntax", "tracing-subscriber"];
 
-/// Returns the command that installs dynoxide. Cargo builds it in a separate folder, unless a variable names the
-/// workspace's build folder.
+/// Returns the command that installs dynoxide. Variables that name the workspace's build folder are removed, so that
+/// cargo builds in a separate folder.
 fn dynoxide_by_cargo() -> Command {
     let mut command = cargo(dynamodb::INSTALL.split_whitespace().skip(1));
-    // Optimised, because the suite waits for dynoxide all the time, and without debug information. Optimising across
-    // the parts of a crate would take longer than it saves.
+    // Optimises dynoxide, because the suite often waits for it, and leaves out debug information. Link-time
+    // optimisation would take longer than it saves.
     command
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn dynoxide_is_installed_by_the_command_that_failures_name() {
+    fn dynoxide_is_installed_by_the_command_in_error_messages() {
         let command = dynoxide_by_cargo();
         let expected: Vec<_> = dynamodb::INSTALL.split_whitespace().collect();
         assert_eq!(words(&command)[1..expected.len()], expected[1..]);

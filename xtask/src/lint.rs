@@ -1,4 +1,4 @@
-//! The checks besides the tests. They prove nothing to a user, and much to developers.
+//! The checks besides the tests. They matter to developers, and prove nothing to users.
 
 use std::env;
 use std::panic::resume_unwind;
@@ -50,14 +50,14 @@ fn builds_elsewhere(steps: &mut Steps) -> Result<()> {
     steps.step("the public names", || api::run(Lists::Light, true))
 }
 
-/// Returns the command for clippy of libraries and programs. Tests are compiled without a warning; `prove features`
-/// lints them too.
+/// Returns the command for clippy of libraries and programs. The gate only compiles tests without warnings; `cargo
+/// xtask prove features` lints them.
 fn clippy() -> Command {
     cargo(["clippy", "--workspace", "--locked", "--", "-D", "warnings"])
 }
 
-/// Returns the command for the documentation of all packages at once, so that the dependencies are those that clippy
-/// checked; and with clippy's compiler, called as clippy calls it, so that the packages are reused too.
+/// Returns the command that builds the documentation of all packages at once. It uses the compiler and the arguments of
+/// clippy, so that cargo reuses what clippy has checked.
 fn documentation() -> Command {
     let mut command = cargo(["doc", "--workspace", "--no-deps", "--locked"]);
     command.env("RUSTDOCFLAGS", "-D warnings");

@@ -1,5 +1,5 @@
-//! Mutants of the real backends: each is one mistake in their SQL, Lua, conditions or Rust, and its catalogue names the
-//! case that must notice it.
+//! Mutants of the real backends. Each mutant is one mistake in SQL, Lua, conditions or Rust, and its catalogue names
+//! the case that must notice the mistake.
 
 mod bench;
 mod catalogue;
@@ -20,12 +20,12 @@ use bench::{Bench, Verdict};
 use catalogue::{Catalogue, Mutant};
 use table::{Row, Table};
 
-/// What is asked of `prove mutants`.
+/// The arguments of `prove mutants`.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 pub(crate) struct Filter {
     /// One backend instead of all
     pub(crate) backend: Option<String>,
-    /// One mutant instead of all, or those of one clause, such as ER-5
+    /// One mutant instead of all, or the mutants of one clause, such as ER-5
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Option<String>,
     /// Only look whether every patch fits and every case exists
@@ -33,7 +33,7 @@ pub(crate) struct Filter {
     pub(crate) check: bool,
 }
 
-/// The verdict for a mutant that is not tried, because the result of its case would mean nothing.
+/// The verdict for a mutant that is not tried, because its case fails even without the patch.
 const RED: &str = "its case fails without the patch";
 
 /// The backend whose server is not among the system's packages.
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mutant_that_does_not_exist_is_named() {
+    fn an_unknown_mutant_is_named_in_the_error() {
         let filter = Filter { only: Some("no_such_mutant".to_owned()), ..Filter::default() };
         let error = chosen(catalogue::read().unwrap(), &filter).unwrap_err();
         assert!(error.to_string().contains("called `no_such_mutant`"), "{error}");

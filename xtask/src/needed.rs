@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_program_is_named_with_what_to_do() {
+    fn a_missing_program_is_named_with_install_advice() {
         let lacking = Program { name: "Lacking", package: "lacking", elsewhere: "brew install lacking" };
         let text = Lacking(vec![lacking]).to_string();
         for part in ["Lacking (Debian: apt-get install lacking; macOS: brew", "cargo xtask test --servers none"] {

@@ -22,11 +22,11 @@ fn certify(name: &str, prefix: &str) -> Result<String> {
     }
     let manifest = outside(&workspace::read(example.join("Cargo.toml"))?, &workspace::read("Cargo.toml")?);
     workspace::write(folder.join("Cargo.toml"), manifest)?;
-    // The same versions as in the workspace, which are already downloaded.
+    // Uses the versions of the workspace, which are already downloaded.
     workspace::write(folder.join("Cargo.lock"), workspace::read("Cargo.lock")?)?;
     let mut tests = cargo(["test", "--offline"]);
     tests.current_dir(&folder).env("CARGO_TARGET_DIR", builds.join("target"));
-    verdict(&captured(tests)?, prefix).context("the suite did not say how the example of a backend conforms")
+    verdict(&captured(tests)?, prefix).context("the suite printed no verdict on the example backend")
 }
 
 /// Returns the suite's last line about the backend, if it says that the backend conforms.
@@ -46,8 +46,8 @@ fn outside(manifest: &str, of_workspace: &str) -> String {
     format!("{}\n\n[workspace]\n", lines.join("\n"))
 }
 
-/// Returns the version of a dependency in the workspace's manifest. If it has none, returns an empty version, which
-/// cargo refuses.
+/// Returns the version of a dependency in the workspace's manifest. If the manifest has no version, returns an empty
+/// one, which cargo refuses.
 fn version<'a>(name: &str, manifest: &'a str) -> &'a str {
     let rest = manifest.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix("= "));
     let version = rest.map(|rest| rest.strip_prefix("{ version = ").unwrap_or(rest));
@@ -63,7 +63,7 @@ mod tests {
     use crate::workspace::Package;
 
     #[test]
-    fn a_manifest_outside_names_its_versions() {
+    fn a_manifest_outside_the_workspace_names_its_versions() {
         let of_workspace =
             "[workspace.dependencies]\nredb = \"4.6.0\"\ntokio = { version = \"1.54.1\", features = [] }\n";
         let manifest = "redb = { workspace = true }\ntokio = { workspace = true, features = [\"rt\"] }\n";
@@ -71,8 +71,8 @@ mod tests {
         assert_eq!(outside(manifest, of_workspace), format!("{expected}\n\n[workspace]\n"));
     }
 
-    /// The guide's versions are those of the workspace, for all dependencies of the example except the one for its
-    /// mistake.
+    /// The guide's manifest has the dependencies of the example in the versions of the workspace. It omits
+    /// `libtest-mimic`, which only the test of the example's deliberate mistake needs.
     #[test]
     fn the_manifest_of_the_guide_has_the_versions_that_are_tested() {
         let (guide, example) = ("examples/custom-backend/outside.toml", "examples/custom-backend/Cargo.toml");
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_verdict_that_it_conforms_is_one() {
+    fn only_a_line_that_says_conforms_is_a_verdict() {
         let output = "redb: L1 5 of 5\nredb: conforms at L4 in all 10 parts\nother: conforms at L3 in all 10 parts\n";
         assert_eq!(verdict(output, "redb: ").unwrap(), "redb: conforms at L4 in all 10 parts");
         assert_eq!(verdict("redb: L1 5 of 5\nredb: no verdict: 1 of 5 cases were chosen\n", "redb: "), None);

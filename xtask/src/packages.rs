@@ -15,7 +15,7 @@ const DOCS_RS: &str = "all-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\
 /// The attributes of each library for its documentation: an item shows its feature, and no example compiles with a
 /// warning.
 const OF_DOCS: [&str; 2] = ["\n#![cfg_attr(docsrs, feature(doc_cfg))]\n", "\n#![doc(test(attr(deny(warnings))))]\n"];
-/// The files that no package has, because tests need servers and packages that are not published.
+/// The parts of paths that no package may contain, because tests need servers and unpublished packages.
 const FOREIGN: [&str; 4] = ["tests/", "benches/", "snapshots/", ".snap"];
 
 /// Checks every published package. Returns their number.
@@ -36,12 +36,12 @@ fn check(package: &Package) -> Result<Option<String>> {
     let read = |file| workspace::read(package.folder().join(file));
     for licence in LICENCES {
         if read(licence)? != workspace::read(licence)? {
-            return Ok(Some(format!("its {licence} is not that of the workspace")));
+            return Ok(Some(format!("its {licence} differs from the workspace's")));
         }
     }
     let library = list.lines().any(|line| line == "src/lib.rs").then(|| read("src/lib.rs")).transpose()?;
     let readme = read("README.md")?;
-    let dead = dead_link(&readme).map(|link| format!("the link {link} of its README is dead elsewhere"));
+    let dead = dead_link(&readme).map(|link| format!("the link {link} of its README works only in the repository"));
     let anonymous = package.repository.is_none().then(|| "it names no repository".to_owned());
     let of_docs = || library.and_then(|library| undocumented(&package.metadata["docs"]["rs"], &library));
     Ok(fault(&list).or(anonymous).or(dead).or_else(of_docs))
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_of_which_docs_rs_would_show_a_part_is_named() {
+    fn a_library_without_its_docs_rs_settings_is_reported() {
         let settings = &workspace::package("storagebox-core").unwrap().metadata["docs"]["rs"];
         let library = OF_DOCS.concat();
         assert_eq!(undocumented(settings, &library), None);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_works_in_the_repository_alone_is_dead() {
+    fn a_link_that_works_only_in_the_repository_is_dead() {
         let alive = "[guide](https://docs.rs/a \"title\"), [below](#below), [`run()`]\n\n[a]: https://docs.rs\n";
         assert_eq!(dead_link(alive), None);
         assert_eq!(dead_link("see [the guide](../docs/GUIDE.md)"), Some("../docs/GUIDE.md"));

@@ -1,5 +1,5 @@
-//! Runs the test programs that cargo built. A few run concurrently, the longest ones first: most of them wait for
-//! servers and disks as much as they compute.
+//! Runs the test programs that cargo built. A few programs run concurrently, because most wait for servers and disks as
+//! much as they compute. The longest programs start first.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -17,8 +17,8 @@ use crate::summary::Summary;
 /// The names of the programs that take longest, the longest first.
 const LONG: [&str; 5] = ["conformance", "cli", "backend", "faults", "smoke"];
 
-/// After this long without a line a program is stuck. Its last lines name the test: one that takes over a minute is
-/// printed once.
+/// A program that prints no line for this long is stuck. Its last lines name the test, because the harness prints the
+/// name of each test that takes over a minute.
 const SILENCE: Duration = Duration::from_secs(15 * 60);
 
 /// A test program, with the name that is shown.
@@ -33,11 +33,11 @@ pub(crate) fn built(build: Command) -> Result<Vec<Program>> {
     Ok(among(&messages_of(build)?))
 }
 
-/// The same, but fails if the compiler prints a warning.
+/// Builds the test programs like [`built`], but fails if the compiler prints a warning.
 pub(crate) fn built_without_warnings(build: Command) -> Result<Vec<Program>> {
     let messages = messages_of(build)?;
     let warnings: String = messages.iter().filter_map(warning).collect();
-    ensure!(warnings.is_empty(), "{warnings}the tests are built without a warning, or not at all");
+    ensure!(warnings.is_empty(), "{warnings}the tests must compile without warnings");
     Ok(among(&messages))
 }
 
@@ -66,7 +66,7 @@ fn of_message(message: &Value) -> Option<Program> {
     let executable = message["executable"].as_str().filter(|_| is_test)?;
     let source = Path::new(message["target"]["src_path"].as_str()?).strip_prefix(folder).ok()?;
     let mut command = Command::new(executable);
-    // Cargo sets the variable to the test's package; the inherited value is that of xtask.
+    // `cargo test` sets this variable to the folder of the test's package. The inherited value is the folder of xtask.
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
     Some(Program::new(format!("{} {}", folder.file_name()?.display(), source.display()), command))
 }
@@ -114,7 +114,7 @@ impl Program {
         summary.ran(&self.name, took);
         let outcome = outcome.and_then(|()| {
             let passed = summary.is_passed();
-            ensure!(passed, "{} ended with exit code 0, and did not say that all of its cases passed", self.name);
+            ensure!(passed, "{} ended with exit code 0, but did not report that all of its cases passed", self.name);
             Ok(())
         });
         if outcome.is_err() {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_repeated_without_what_passed() {
+    fn failures_are_repeated_without_the_passed_tests() {
         let lines = "test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b ----\nlost\n\ntest result: FAILED. 1 passed; 1 failed";
         assert_eq!(failures(lines), "\n---- b ----\nlost\n");
         assert_eq!(failures("running 1 test\nkilled"), "running 1 test\nkilled");
@@ -226,7 +226,7 @@ mod tests {
         assert!(of_message(&serde_json::json!({ "reason": "build-finished", "success": true })).is_none());
     }
 
-    /// The gate's clippy does not check tests.
+    /// A warning in a test must fail the build, because the gate does not run clippy on tests.
     #[test]
     fn a_warning_of_the_compiler_is_a_failure() {
         let warned = serde_json::json!({ "message": { "level": "warning", "rendered": "unused" } });
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_begin_first() {
+    fn the_longest_programs_start_first() {
         let sources = ["src/lib.rs", "tests/smoke.rs", "tests/backend/main.rs", "tests/conformance.rs"];
         let mut programs: Vec<_> = sources.iter().filter_map(|source| of_message(&message(true, source))).collect();
         programs.sort_by_key(Program::place);
@@ -263,8 +263,8 @@ mod tests {
         assert_eq!(summary.longest(9).len(), 3);
     }
 
-    /// A test calls `exit(0)`, or a harness returns before its cases: it is unknown what ran, so the program has
-    /// failed.
+    /// A test may call `exit(0)`, or a harness may return before its cases. Then it is unknown which cases ran, so the
+    /// program has failed.
     #[test]
     fn a_program_that_succeeds_without_a_result_has_failed() {
         for script in ["exit 0", "echo 'running 3 tests'; exit 0", "echo 'test result: o'; exit 0"] {
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    /// One program crashed, another never started.
+    /// The first program is killed, and the second one does not start.
     #[test]
     fn a_program_that_was_killed_or_does_not_exist_has_failed() {
         let killed = shell("one", &format!("{PASSED}; kill -9 $$"));

@@ -13,7 +13,7 @@ const CASES: &str = "conformance/CLAUSES.md";
 /// The text of a row that has no proof and says why.
 const NOT_SHOWN: &str = "*not shown*";
 
-/// The sections of the catalogue, each with the letter of its faults' ids and their number.
+/// Each section of the catalogue: its heading, the letter of its fault ids, and its number of faults.
 const CATALOGUE: [(&str, &str, usize); 5] = [
     ("Network and client", "N", 14),
     ("Server", "S", 21),
@@ -115,7 +115,7 @@ fn a_proof_that_is_not_there_is_found() {
 }
 
 #[test]
-fn rows_are_those_of_their_section() {
+fn rows_returns_the_rows_of_one_section() {
     let text = "\n## One\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Two\n\n| a |\n|---|\n| 3 |\n";
     assert_eq!(rows(text, "One"), [["1", "2"]]);
     assert_eq!(rows(text, "Two"), [["3"]]);

@@ -64,7 +64,7 @@ fn test(package: &str, test: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a test that is not part of the gate, one case after another.
+/// Returns the command for a test that is not part of the gate. Its cases run one after another.
 fn test_at_length(package: &str, name: &str, more: &[&str]) -> Command {
     test(package, name, &[&["--ignored", "--nocapture", "--test-threads=1"], more].concat())
 }
@@ -94,7 +94,7 @@ fn every_feature() -> Result<()> {
     step("the public names", || api::run(Lists::All, true))
 }
 
-/// Runs every mutant with many seeds, and the suite many times without a false alarm.
+/// Checks that the suite catches every mutant with many seeds, and that many runs of the suite raise no false alarm.
 fn memory() -> Result<()> {
     let mut mutants = test("storagebox-conformance", "mutants", &[]);
     mutants.env("STORAGEBOX_SEEDS", "1000");
@@ -104,14 +104,14 @@ fn memory() -> Result<()> {
     shown(conformance)
 }
 
-/// Runs a backend's suite with sizes that take too long for the gate, with arguments of the test program.
+/// Runs a backend's suite with sizes that take too long for the gate. The test program gets the arguments.
 fn suite_at_length(package: &str, arguments: &[&str]) -> Result<()> {
     let mut suite = test(package, "conformance", arguments);
     suite.env("STORAGEBOX_PROFILE", "quick");
     shown(suite)
 }
 
-/// Runs the whole suite in the set-ups in which the gate runs a part.
+/// Runs the whole suite in the set-ups in which the gate runs only a part of it.
 fn suite_in_other_set_ups(package: &str) -> Result<()> {
     let mut suite = test(package, "smoke", &[]);
     suite.env("STORAGEBOX_SET_UPS", "everything");
@@ -121,7 +121,7 @@ fn suite_in_other_set_ups(package: &str) -> Result<()> {
 /// Runs the explorations that take too long for the gate.
 fn explored(tests: &[&str]) -> Result<()> {
     let tests = tests.iter().flat_map(|test| ["--test", test]);
-    // Without the features of proofs that need servers, whose drivers take minutes to build.
+    // Leaves out the features for proofs with servers, because their drivers take minutes to build.
     let of_proofs = ["test", "--locked", "-p", "storagebox-proofs", "--no-default-features"].into_iter().chain(tests);
     shown(cargo(of_proofs.chain(["--", "--ignored", "--nocapture"])))
 }

@@ -11,7 +11,7 @@ use crate::command::{captured, cargo};
 use crate::hand_out_report::{HandOutReport, check_count};
 use crate::workspace;
 
-/// Runs the command. Each person must have one code, and no two people the same.
+/// Runs the command. Each person must have one code, and no two people may have the same code.
 pub(crate) fn run() -> Result<String> {
     let readme = workspace::read("README.md")?;
     let words = marked_command(&readme).context("README.md has no `cargo run` in its first ```sh block")?;
@@ -34,7 +34,7 @@ fn check(report: &str, items: &str, ids: &str) -> Result<String> {
     Ok(format!("{} lines, {people} people, {} codes given, none twice", report.lines, report.items.len()))
 }
 
-/// The text before the shell block with this command. `.ci/run` finds the block by it too.
+/// The text before the shell block with the README's first command. `.ci/run` finds the block by this text too.
 const MARK: &str = "<!-- gate: hand-out -->\n```sh\n";
 
 /// Returns the words of the first line in the marked block, if it is a `cargo run`.
@@ -44,8 +44,9 @@ fn marked_command(readme: &str) -> Option<Vec<&str>> {
     words.starts_with(&["cargo", "run"]).then_some(words)
 }
 
-/// Returns the command in another folder, so that it leaves nothing here: cargo and the inputs are found from there. An
-/// earlier run may have left a file with the name of the output here.
+/// Returns the command, to run in another folder, so that it writes nothing into the workspace. The paths of the
+/// manifest and of the inputs become absolute. The path of the output stays relative, even if the workspace has a file
+/// of that name.
 fn in_folder(words: &[&str], folder: &Path) -> Command {
     let root = workspace::root();
     let mut command = cargo(["run", "--manifest-path"]);
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_found_from_another_folder_and_outputs_stay_there() {
+    fn in_folder_makes_input_paths_absolute_and_keeps_the_output() {
         let words = ["cargo", "run", "-p", "storagebox-cli", "--", "--ids", "ids.csv", "--out", "Cargo.toml"];
         let command = in_folder(&words, Path::new("/elsewhere"));
         let arguments: Vec<_> = command.get_args().collect();

@@ -28,7 +28,7 @@ pub(crate) fn run(soak: &Soak) -> Result<()> {
     if soak.backends.is_empty() { shown(fuzz(soak.minutes)) } else { Ok(()) }
 }
 
-/// Returns the command for the tests of the parsers of such input, each for this number of seconds.
+/// Returns the command that runs each test of a parser for this number of seconds.
 fn fuzz(seconds: u32) -> Command {
     let packages = READERS.iter().flat_map(|package| ["-p", package]);
     let mut fuzz = cargo(["test", "--locked", "--lib", "--bins", "--test", "backend"].into_iter().chain(packages));

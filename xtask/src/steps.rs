@@ -92,7 +92,7 @@ pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<String>) -> Result<
 
 fn begun(name: &str) {
     print!("{name:<34}");
-    // The name is printed while the work runs.
+    // Shows the name while the work runs, because the line has no end yet.
     let _ = io::stdout().flush();
 }
 

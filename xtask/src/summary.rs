@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The sum of all test programs.
+/// The results of all test programs, added up.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     counts: Counts,
@@ -130,7 +130,7 @@ test result: FAILED. 500 passed; 2 failed; 10 ignored; 0 measured; 0 filtered ou
     }
 
     #[test]
-    fn results_of_other_programs_count_and_the_longest_come_first() {
+    fn added_results_count_and_longest_sorts_by_time() {
         let mut all = summary("one", 1);
         all.add(summary("two", 3));
         all.add(summary("three", 2));

@@ -31,17 +31,18 @@ const WITHOUT_SERVERS: &[&str] = &[
     "--features=storagebox-cli/memory,storagebox-cli/sqlite",
 ];
 
-/// The amount of random work of the suite: every deliberately broken store is still caught. `prove` does more.
+/// The amount of random work of the suite. It still catches every deliberately broken store. `cargo xtask prove` does
+/// more.
 const PROFILE: (&str, &str) = ("STORAGEBOX_PROFILE", "smoke");
 
-/// The number of seeds, new ones each time, with which every deliberately broken store is caught. `prove` uses a
-/// thousand.
+/// The number of seeds with which the suite must catch every deliberately broken store. Each run uses new seeds. `cargo
+/// xtask prove` uses a thousand.
 const SEEDS: (&str, &str) = ("STORAGEBOX_SEEDS", "8");
 
 /// The number of test programs in the table.
 const LONGEST: usize = 8;
 
-/// Runs the steps in turn. Their times are listed in any case, and the last line is the result of the tests.
+/// Runs the steps in turn. Prints their times even if a step fails. The last line is the result of the tests.
 pub(crate) fn run(servers: Option<Servers>) -> Result<()> {
     if servers == Some(Servers::Docker) && !cfg!(feature = "docker") {
         return shown(with_docker());
@@ -56,7 +57,7 @@ pub(crate) fn run(servers: Option<Servers>) -> Result<()> {
     outcome
 }
 
-/// Returns the command that runs this task again, built with the feature that everyday builds leave out.
+/// Returns the command that runs this task again, built with the feature `docker`, which everyday builds leave out.
 fn with_docker() -> Command {
     let command = ["run", "--locked", "-p", "xtask", "--features", "docker"];
     cargo(command.into_iter().chain(["--", "test", "--servers", Way::Docker.name()]))
@@ -102,7 +103,8 @@ impl Tests {
         outcome
     }
 
-    /// Builds the test programs. Only cargo can compile and run the examples in the documentation.
+    /// Builds the test programs. The last program is cargo itself, because only cargo can run the examples in the
+    /// documentation.
     fn programs(&self) -> Result<Vec<Program>> {
         let mut programs = programs::built_without_warnings(self.cargo(&[]))?;
         for program in &mut programs {
@@ -118,7 +120,8 @@ impl Tests {
         Ok(programs)
     }
 
-    /// Returns a cargo command. Servers that the tests start themselves come from the same source.
+    /// Returns the command `cargo test` for these packages. Tests that start servers themselves use the chosen source
+    /// of servers.
     fn cargo(&self, more: &[&str]) -> Command {
         let mut command = cargo(["test", "--locked"]);
         command.args(self.of).args(more).envs(self.variables());

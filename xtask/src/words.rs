@@ -1,6 +1,6 @@
 //! The words that product code does not use any more (CONTRIBUTING, "Words"), and what stands in their place.
 
-/// Names of types, constants and functions. Each says what a thing is only to somebody who knows it.
+/// Names of types, constants and functions that only their author understands, each with its replacements.
 const GONE: &[(&str, &str)] = &[
     ("Beside", "Background, SidecarFiles"),
     ("Extensions", "HeartbeatDeadline"),
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_that_is_gone_comes_back() {
+    fn no_source_uses_a_replaced_name() {
         let sources: Vec<_> = sources().into_iter().filter(|path| !path.ends_with("xtask/src/words.rs")).collect();
         assert!(sources.len() > 300, "{} sources were found", sources.len());
         for path in sources {

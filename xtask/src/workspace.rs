@@ -74,19 +74,19 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     if fs::read(to).is_ok_and(|found| found == bytes) { Ok(()) } else { write(to, bytes) }
 }
 
-/// Returns a program of the release build, which is next to the debug build of this task, wherever that is.
+/// Returns the path of a program of the release build, which is in the same build folder as this task.
 pub(crate) fn released(program: &str) -> Result<PathBuf> {
     Ok(builds()?.join("release").join(program))
 }
 
-/// Returns an example of the debug build.
+/// Returns the path of an example of the debug build.
 pub(crate) fn example(name: &str) -> Result<PathBuf> {
     Ok(builds()?.join("debug/examples").join(name))
 }
 
 /// Returns the folder in which cargo builds.
 pub(crate) fn builds() -> Result<PathBuf> {
-    let task = env::current_exe().context("the path of xtask")?;
+    let task = env::current_exe().context("the path of xtask is unknown")?;
     Ok(task.ancestors().nth(2).unwrap_or(root()).to_owned())
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn packages() -> Result<Vec<Package>> {
         packages: Vec<Package>,
     }
     let metadata = captured(cargo(["metadata", "--locked", "--no-deps", "--format-version", "1"]))?;
-    Ok(serde_json::from_str::<Metadata>(&metadata).context("the output of `cargo metadata`")?.packages)
+    Ok(serde_json::from_str::<Metadata>(&metadata).context("the output of `cargo metadata` cannot be parsed")?.packages)
 }
 
 /// Returns the package with this name.
@@ -145,7 +145,7 @@ pub(crate) fn package(name: &str) -> Result<Package> {
     packages()?.into_iter().find(|package| package.name == name).with_context(|| format!("there is no package {name}"))
 }
 
-/// Returns all files in a folder and its folders.
+/// Returns all files in a folder and its subfolders.
 #[cfg(test)]
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = entries(folder).unwrap().into_iter();
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_equals_its_folder_and_keeps_the_time_of_an_unchanged_file() {
+    fn a_copy_is_equal_and_keeps_the_times_of_unchanged_files() {
         let (from, to) = (Folder::new("xtask-from").unwrap(), Folder::new("xtask-to").unwrap());
         let text = |folder: &Folder, name: &str| read(folder.path().join(name)).ok();
         for name in ["src/same", "src/other", "target/build"] {

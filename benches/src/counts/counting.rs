@@ -10,10 +10,10 @@ use crate::tally::{Allocations, Counts, Tally};
 
 /// The number of calls per slice, enough to average out occasional events.
 pub(super) const CALLS: usize = 500;
-/// The number of worker threads, as in the runtime of the other table.
+/// The number of worker threads of the runtime, the same as for the table of times.
 const WORKERS: usize = 2;
 
-/// Runs slices of one side, one after another.
+/// A runtime that runs slices one after another.
 pub(super) struct Counting {
     runtime: Runtime,
 }
@@ -25,7 +25,8 @@ impl Counting {
         Ok(Self { runtime })
     }
 
-    /// Runs three slices: the first is a warm-up, the second is counted in this process, the third from outside.
+    /// Counts the costs per call of a side in three slices: the first is a warm-up, the second counts everything except
+    /// system calls, and strace counts the system calls of the third.
     pub(super) fn all(&self, side: &Side, row: &Row, allocations: Allocations) -> Result<Counts> {
         self.slice(side, row, 1, || (), |()| ())?;
         let before = || Tally::now(allocations);
@@ -34,7 +35,7 @@ impl Counting {
         Ok(Counts { system_calls: calls.map(|calls| calls as f64 / CALLS as f64), ..counts })
     }
 
-    /// Runs a slice between `begin` and `end`. Returns the result of `end`.
+    /// Calls `begin`, runs a slice, and calls `end` with the result of `begin`. Returns the result of `end`.
     pub(super) fn slice<B, E>(
         &self,
         side: &Side,

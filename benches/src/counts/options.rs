@@ -18,7 +18,7 @@ pub(super) struct Options {
 #[derive(Debug, PartialEq)]
 pub(super) enum Wish {
     Count(Options),
-    /// Count the instructions of this row, under callgrind.
+    /// Count the instructions of this row. The process runs under callgrind.
     Instructions(String),
     Help,
 }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_arguments_are_refused() {
         assert_eq!(parse(&["--fast"]), Err(Usage::Unknown("--fast".to_owned())));
         assert_eq!(parse(&["--only"]), Err(Usage::NoValue("--only")));
     }

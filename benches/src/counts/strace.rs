@@ -1,4 +1,4 @@
-//! Counts system calls with strace, from outside.
+//! Counts system calls of this process with strace.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::NamedTempFile;
 
-/// An strace that is attached to this process.
+/// A running strace that is attached to this process.
 pub(super) struct Strace {
     child: Child,
     summary: NamedTempFile,
@@ -41,7 +41,7 @@ impl Strace {
     }
 }
 
-/// Returns the total number of calls, from the summary's last line.
+/// Returns the total number of system calls, from the last line of the summary.
 fn total(summary: &str) -> Option<u64> {
     summary.lines().find(|line| line.ends_with(" total"))?.split_whitespace().nth(3)?.parse().ok()
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_line_tells_the_calls() {
+    fn total_is_read_from_the_last_line() {
         let summary = "\
 % time     seconds  usecs/call     calls    errors syscall
 ------ ----------- ----------- --------- --------- ----------------

@@ -5,9 +5,10 @@ use comfy_table::{CellAlignment, Table};
 
 use crate::tally::{Counted, Counts};
 
-/// The largest number of additional instructions of a call over the floor (P18).
+/// The largest number of instructions that a call may have more than a call of the floor (P18).
 const INSTRUCTIONS: f64 = 8_000.0;
-/// The largest number of additional system calls or wake-ups: none, except for occasional ones.
+/// The largest number of system calls or wake-ups that a call may have more than a call of the floor. It is not 0,
+/// because some of them occur at random.
 const NONE: f64 = 0.5;
 
 pub(super) fn of(counted: &[Counted]) -> Table {
@@ -28,7 +29,7 @@ pub(super) fn of(counted: &[Counted]) -> Table {
     table
 }
 
-/// Returns whether the counts are within the targets. A count that is missing is not.
+/// Returns whether the counts meet the targets. A missing count does not meet its target.
 pub(super) fn holds(counted: &Counted) -> bool {
     let Counted { ours, floor, .. } = counted;
     let within =
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_top_of_the_floor_is_bounded() {
+    fn row_misses_its_target_if_extra_counts_exceed_it() {
         assert!(holds(&counted(8_000.0)));
         assert!(!holds(&counted(8_001.0)));
         let uncounted = Counts { system_calls: None, ..counted(0.0).ours };
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_has_the_floor_and_what_is_on_top() {
+    fn cell_shows_the_floor_and_the_difference() {
         assert_eq!(cells(&counted(12.0))[1], "10000 +12");
     }
 }

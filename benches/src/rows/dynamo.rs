@@ -1,5 +1,5 @@
-//! The DynamoDB backend's rows. Their server is dynoxide: it does not show what Amazon's own server would do with the
-//! same requests, and its transactions cost more than its puts.
+//! The DynamoDB backend's rows. Their server is dynoxide, so their rates say nothing about Amazon's server.
+//! Transactions on dynoxide cost more than puts.
 
 mod article;
 mod package;
@@ -18,10 +18,10 @@ use crate::rows::side::side;
 
 use server::Server;
 
-/// The number of items in a bank before each slice, and in the table that it is compared with.
+/// The number of items in a bank and in the table of the floor before each slice.
 const ITEMS: usize = 10_000;
 const CALLERS: usize = 32;
-/// The number of items in a bank whose calls are counted.
+/// The number of items in a bank of the table of counts.
 const COUNTED: usize = 1_000;
 
 pub(crate) fn rows() -> Vec<Row> {
@@ -29,7 +29,7 @@ pub(crate) fn rows() -> Vec<Row> {
     vec![against_the_article(&server, ITEMS), against_the_package(&server, ITEMS)]
 }
 
-/// Returns the rows that count what a handle adds to a call.
+/// Returns the row that compares a take through a handle to a take of the part.
 pub(crate) fn counted() -> Vec<Row> {
     let server = Server::default();
     let make = |server: Server| async move { filled(&server, COUNTED).await };
@@ -41,13 +41,14 @@ pub(crate) fn counted() -> Vec<Row> {
     vec![Row { concurrency: 1, ours, ..row(&server, COUNTED, ("P18", op), Target::ratio(0.0), floor) }]
 }
 
-/// Compares with the article's algorithm on the same client.
+/// Compares the takes of the library to article 1's algorithm on the same client.
 fn against_the_article(server: &Server, items: usize) -> Row {
     let target = Target { fewer_requests: Some(2.9), ..Target::ratio(0.0) };
     row(server, items, ("P6", "take against article 1"), target, article::takes(server, items))
 }
 
-/// Compares with the article's published package, with the same number of threads.
+/// Compares the takes of the library to article 1's published Python package. The package uses as many threads as the
+/// row has tasks.
 fn against_the_package(server: &Server, items: usize) -> Row {
     let target = Target { fewer_requests: Some(2.9), ..Target::ratio(10.0) };
     row(server, items, ("P15", "take against Python storagebox 1.0.7"), target, package::takes(server, items))
@@ -83,7 +84,7 @@ mod tests {
 
     const LOAD: Load = Load { slice: 1, calls: 64, tasks: 4 };
 
-    /// Runs the whole load. The calls check their answers, and their requests are counted.
+    /// Runs the whole load of both sides of a row, whose calls check their answers. Checks the number of requests.
     fn does_its_whole_load(row: &Row) {
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
             for (side, least) in [(&row.ours, 64), (&row.floor, 3 * 64)] {
@@ -100,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn the_algorithm_of_the_article_does_its_whole_load() {
+    fn both_sides_of_the_article_row_do_their_whole_load() {
         does_its_whole_load(&against_the_article(&Server::default(), 200));
     }
 
     #[test]
     #[ignore = "it needs python3 and what its pip gets: cargo xtask prove bench measures it"]
-    fn the_package_does_its_whole_load() {
+    fn both_sides_of_the_package_row_do_their_whole_load() {
         does_its_whole_load(&against_the_package(&Server::default(), 200));
     }
 }

@@ -1,4 +1,4 @@
-//! A bank that is refilled before each slice, and takes from it.
+//! A bank that is refilled before each slice, and the takes of a slice.
 #![allow(dead_code, reason = "with few features there are few rows")]
 
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
 use crate::tally::CountedTimer;
 
-/// The bank's name.
+/// The name of the bank of every row.
 pub(super) const BANK: &str = "bench";
 /// The number of items per call of `add`.
 const LOADED_TOGETHER: usize = 100_000;
 
-/// A bank of a store, as a part and through a handle.
+/// A bank, both as a part of a store and through a handle.
 pub(super) struct Filled {
     part: Arc<dyn ItemBank>,
     handle: Bank,
@@ -40,7 +40,7 @@ impl Filled {
     /// Creates a bank and fills it.
     pub(super) async fn with_items(store: impl Backend, items: usize) -> Result<Self> {
         let filled = Self::new(store, items)?;
-        // Even without items, this call creates the namespace.
+        // This call creates the namespace, even if no items follow.
         filled.part.counts().await?;
         for first in (0..items).step_by(LOADED_TOGETHER) {
             filled.part.add(&these(first..items.min(first + LOADED_TOGETHER))?).await?;
@@ -52,7 +52,7 @@ impl Filled {
         &self.part
     }
 
-    /// Adds the items that the slice takes.
+    /// Adds as many items as the slice takes.
     pub(super) async fn refill(&self, load: Load) -> Result<()> {
         let first = self.items.fetch_add(load.calls, Ordering::Relaxed);
         self.part.add(&these(first..first + load.calls)?).await?;
@@ -63,7 +63,7 @@ impl Filled {
         Ok(prepared(load, ByPart(Arc::clone(&self.part)), claims(load)?))
     }
 
-    /// Returns takes through a handle, as a program makes them.
+    /// Prepares one take per call through a handle, as most programs take items.
     pub(super) fn takes_by_handle(&self, load: Load) -> Result<Prepared> {
         Ok(prepared(load, ByHandle(self.handle.clone()), claims(load)?))
     }
@@ -100,7 +100,7 @@ pub(super) fn expect_new(taken: &Taken) -> Result<()> {
     }
 }
 
-/// Returns the items of 17 bytes with these numbers.
+/// Returns one item of 17 bytes per number.
 pub(super) fn these(numbers: impl Iterator<Item = usize>) -> Result<Vec<Item>> {
     numbers.map(|number| Ok(Item::new(format!("CODE-{number:012}"))?)).collect()
 }

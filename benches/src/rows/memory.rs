@@ -23,7 +23,7 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
-/// Measures what the namespace, the span and the dynamic call add to the same step.
+/// Measures the cost of the namespace, the span and the dynamic call of a take, compared to the same step without them.
 fn cost_of_a_call() -> Row {
     Row {
         id: "P1",
@@ -38,7 +38,8 @@ fn cost_of_a_call() -> Row {
     }
 }
 
-/// Compares with a map and a queue that have no holds, ends, fences and withdrawals.
+/// Compares the takes of the library to takes from a map and a queue that do not know holds, ends, fences or
+/// withdrawals.
 fn cost_of_the_promises(concurrency: usize) -> Row {
     Row {
         id: "P11",
@@ -53,7 +54,7 @@ fn cost_of_the_promises(concurrency: usize) -> Row {
     }
 }
 
-/// Returns the row that counts what a handle, its layers and the dynamic call add to the same step.
+/// Returns the row that counts the cost of a handle, its layers and the dynamic call of a take.
 pub(crate) fn counted() -> Vec<Row> {
     let ours = Side::new(by_a_handle);
     vec![Row { id: "P18", op: "take by a handle", target: Target::ratio(0.0), ours, ..cost_of_a_call() }]
@@ -85,9 +86,10 @@ async fn without_futures(load: Load) -> Result<Prepared> {
     })
 }
 
-/// Returns takes of the prototype. It moves its ids into its map, whereas the library shares its ids.
+/// Prepares takes from the prototype.
 async fn bare_stripes(load: Load) -> Result<Prepared> {
     let bank = Arc::new(Prototype::filled(load.items()));
+    // The prototype moves the ids into its map, whereas the library shares them.
     let mut ids = load.ids();
     let tasks = (0..load.tasks).map(|_| {
         let bank = Arc::clone(&bank);
@@ -110,7 +112,7 @@ async fn filled_bank(load: Load) -> Result<Arc<MemoryBank>> {
     Ok(bank)
 }
 
-/// Gives each task its share of the ids. They live as long as the world, so that dropping them is not measured.
+/// Prepares one task per share of the ids.
 fn prepared<B, F>(load: Load, bank: &Arc<B>, call: impl Fn(Arc<B>, Arc<[ClaimId]>) -> F) -> Result<Prepared>
 where
     B: Send + Sync + ?Sized + 'static,
@@ -119,6 +121,7 @@ where
     let ids: Vec<_> = load.ids().map(ClaimId::new).collect::<Result<_, _>>()?;
     let shares: Vec<Arc<[ClaimId]>> = ids.chunks(load.share()).map(Arc::from).collect();
     let tasks = shares.iter().map(|ids| Box::pin(call(Arc::clone(bank), Arc::clone(ids))) as Work).collect();
+    // The world keeps the ids, so that dropping them is not measured.
     let world = Box::new((Arc::clone(bank), shares));
     Ok(Prepared { tasks, world })
 }
@@ -152,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_new_is_a_failure() {
+    fn answer_without_a_new_item_is_a_failure() {
         assert!(matches!(expect_new(&Taken::Empty), Err(Failure::NotNew { .. })));
     }
 }

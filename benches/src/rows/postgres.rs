@@ -18,9 +18,9 @@ use crate::row::{Name, Row, Side, Target};
 
 use cluster::Cluster;
 
-/// The number of items in a bank. A row that compares sizes also uses a hundredth of it and ten times as many.
+/// The number of items in a bank. The row that compares sizes also has a smaller bank and, with `slow`, a larger one.
 const ITEMS: usize = 1_000_000;
-/// The number of items in a bank whose calls are counted.
+/// The number of items in a bank of the table of counts.
 const COUNTED: usize = 10_000;
 /// The number of shards of a counter.
 const SHARDS: u16 = 32;
@@ -29,7 +29,8 @@ pub(crate) fn rows(slow: bool) -> Vec<Row> {
     Rows { cluster: Cluster::default(), items: ITEMS, slow }.all()
 }
 
-/// Returns the rows that compare the part's call and a handle's with the statement.
+/// Returns the rows of the table of counts. They compare a take of the part, a take through a handle and a take in a
+/// transaction of the caller to the plain statement.
 pub(crate) fn counted() -> Vec<Row> {
     let rows = Rows { cluster: Cluster::default(), items: COUNTED, slow: false };
     let ours = sides::takes_by_handle(&rows.cluster, rows.items);
@@ -38,7 +39,7 @@ pub(crate) fn counted() -> Vec<Row> {
     vec![rows.cost_without_waiting(1), by_a_handle, rows.within()]
 }
 
-/// Creates rows that share a server.
+/// Creates the rows, which share a server.
 struct Rows {
     cluster: Cluster,
     items: usize,
@@ -77,13 +78,13 @@ impl Rows {
         self.row(("P2", op), callers, Target::ratio(0.65), [ours, self.updates()])
     }
 
-    /// Measures takes after a checkpoint: a page that is written for the first time after a checkpoint goes to the log
-    /// as a whole.
+    /// Measures takes after a checkpoint.
     fn after_a_checkpoint(&self) -> Row {
         let (op, items) = match self.slow {
             true => ("take after a checkpoint, of 1e7", 10 * self.items),
             false => ("take after a checkpoint, of 1e6", self.items),
         };
+        // The first write to a page after a checkpoint writes the whole page to the log.
         let target = Target { log: Some(2000.0), ..Target::ratio(0.65) };
         let ours = sides::takes_after_a_checkpoint(&self.cluster, items);
         self.row(("P2", op), 16, target, [ours, sides::updates_after_a_checkpoint(&self.cluster)])
@@ -152,7 +153,7 @@ impl Rows {
         self.row(("P16", "process, joined"), 16, Target::ratio(1.4), sides)
     }
 
-    /// Measures a take in a transaction of the caller: one statement, and nothing else.
+    /// Measures a take in a transaction of the caller.
     fn within(&self) -> Row {
         let sides = sides::takes_within(&self.cluster, self.items);
         self.row(("P21", "take in a transaction"), 1, Target::ratio(0.9), sides)
@@ -193,9 +194,9 @@ mod tests {
         Ok(())
     }
 
-    /// The calls check their answers.
+    /// Runs every side of every row, whose calls check their answers, and checks that the log grows.
     #[test]
-    fn every_side_does_its_whole_load_and_its_server_tells_what_it_cost() {
+    fn every_side_does_its_whole_load_and_writes_to_the_log() {
         let rows = Rows { cluster: Cluster::default(), items: 1_000, slow: false };
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
             for row in rows.all().into_iter().chain(counted()) {

@@ -1,4 +1,4 @@
-//! Measures the saving if tokens change in the same step as the entities.
+//! Measures the time saved if tokens change in the same step as the entities.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::side::{Caller, ids, prepared};
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Row, Side, Target};
 
-/// The number of entities.
+/// The number of entities that the messages of a slice change.
 const ENTITIES: usize = 1_024;
 
-/// Returns the rows. A message changes its entity and sends one message.
+/// Returns the rows that process messages. Each message changes an entity and sends one message.
 pub(super) fn rows() -> Vec<Row> {
     [1, 16].map(joined_against_the_article).into()
 }
@@ -42,7 +42,7 @@ async fn by_hand(load: Load) -> Result<Prepared> {
     by_the_article(&MemoryStore::new(), load).await
 }
 
-/// Processes messages with a processor whose tokens change in the same step as the entities.
+/// Prepares the processing of messages by a processor. Tokens and entities change in the same step.
 pub(super) async fn by_a_processor(store: &impl Backend, load: Load) -> Result<Prepared> {
     let names = Names::new()?;
     let [incoming, outgoing] = [store.token_store(&names.incoming)?, store.token_store(&names.outgoing)?];
@@ -52,7 +52,7 @@ pub(super) async fn by_a_processor(store: &impl Backend, load: Load) -> Result<P
     Ok(prepared(load, ByProcessor(processor), messages(load, &*incoming).await?))
 }
 
-/// Processes messages with the article's steps, one after another.
+/// Prepares the processing of messages with the article's separate steps.
 pub(super) async fn by_the_article(store: &impl Backend, load: Load) -> Result<Prepared> {
     let names = Names::new()?;
     let [incoming, outgoing] = [store.token_store(&names.incoming)?, store.token_store(&names.outgoing)?];
@@ -73,7 +73,7 @@ impl Names {
     }
 }
 
-/// Returns the messages, after creating their tokens as their sender would.
+/// Creates the tokens of the messages of a slice, and returns the messages.
 async fn messages(load: Load, incoming: &dyn TokenStore) -> Result<Vec<Message>> {
     let message = |(number, id): (usize, String)| {
         let message = Message::new(id.clone(), format!("order-{}", number % ENTITIES), "1 book")?;
@@ -112,7 +112,7 @@ impl Caller for ByProcessor {
     }
 }
 
-/// The separate steps of the article, written out with only what they need.
+/// Processes messages with the separate steps of the article.
 struct ByTheArticle {
     entities: Arc<dyn EntityLedger>,
     incoming: Arc<dyn TokenStore>,
@@ -122,7 +122,7 @@ struct ByTheArticle {
 impl Caller for ByTheArticle {
     type Argument = Message;
 
-    /// Processes a message. If another message changes the entity between two steps, it begins again.
+    /// Processes a message. Begins again if another message changes the entity between two steps.
     async fn call(&self, message: &Message) -> Result<()> {
         let Some(token) = &message.token else { return Err(not_new(message)) };
         loop {
@@ -168,7 +168,7 @@ fn sent(attempt: &OpId, message: &Message, decision: &Decision) -> Result<(Entry
     Ok((entry, outgoing.collect::<Result<_>>()?))
 }
 
-/// Returns the commit. Its entry contains the message to be sent.
+/// Returns the commit of a message. Its entry contains the message to be sent.
 fn commit(message: &Message, opened: Option<Version>, attempt: OpId, decision: Decision) -> Commit {
     Commit {
         key: message.entity.clone(),

@@ -20,7 +20,7 @@ use server::Server;
 
 /// The number of items in a bank before each slice.
 const ITEMS: usize = 100_000;
-/// The number of items in a bank whose calls are counted.
+/// The number of items in a bank of the table of counts.
 const COUNTED: usize = 10_000;
 
 pub(crate) fn rows(slow: bool) -> Vec<Row> {
@@ -29,7 +29,8 @@ pub(crate) fn rows(slow: bool) -> Vec<Row> {
     all
 }
 
-/// Returns the rows that compare the part's call and a handle's with the script.
+/// Returns the rows of the table of counts. They compare a take of the part and a take through a handle to the plain
+/// script.
 pub(crate) fn counted() -> Vec<Row> {
     let rows = Rows { server: Server::quick(), items: COUNTED, slow: false };
     let sides = [rows.takes_by_handle(), rows.plain_takes()];
@@ -37,7 +38,7 @@ pub(crate) fn counted() -> Vec<Row> {
     vec![rows.cost_of_the_library("take", 1, Target::ratio(0.0)), by_a_handle]
 }
 
-/// Creates rows that share a server.
+/// Creates the rows, which share a server.
 struct Rows {
     server: Server,
     items: usize,
@@ -45,7 +46,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Returns the rows on a server that waits for the disk.
+    /// Returns the rows for a server that writes to disk before it answers.
     fn durable(&self) -> Vec<Row> {
         let target = Target { extra_cpu: Some(3.0), ..Target::ratio(0.95) };
         [1, 16].map(|callers| self.cost_of_the_library("take, on disk", callers, target)).into()
@@ -89,7 +90,7 @@ impl Rows {
         Row { guess: 20_000, ..self.row(("P12", "add, in items"), 1, Target::ratio(0.9), [ours, floor]) }
     }
 
-    /// Returns the side that takes through the library.
+    /// Returns the side that takes items through the library.
     fn takes(&self, items: usize) -> Side {
         let make = move |server: Server| async move { Bank::new(&server, items).await };
         side(&self.server, make, |bank: Arc<Bank>, load| async move {
@@ -98,7 +99,7 @@ impl Rows {
         })
     }
 
-    /// Returns the side that takes through a handle.
+    /// Returns the side that takes items through a handle.
     fn takes_by_handle(&self) -> Side {
         let items = self.items;
         let make = move |server: Server| async move { Bank::new(&server, items).await };
@@ -108,7 +109,7 @@ impl Rows {
         })
     }
 
-    /// Returns the side that runs the same script without the library, on one connection.
+    /// Returns the side that takes items without the library, with the script of the library on one connection.
     fn plain_takes(&self) -> Side {
         let items = self.items;
         let make = move |server: Server| async move {
@@ -122,7 +123,8 @@ impl Rows {
         })
     }
 
-    /// Returns the side that runs the same script without the library, each call on a separate connection.
+    /// Returns the side that takes items without the library, with the script of the library. Concurrent calls have
+    /// separate connections.
     fn pooled_takes(&self, callers: usize) -> Side {
         let items = self.items;
         let make = move |server: Server| async move {
@@ -136,13 +138,14 @@ impl Rows {
         })
     }
 
-    /// Returns the side that loads through the library.
+    /// Returns the side that adds items through the library.
     fn adds(&self) -> Side {
         let make = |server: Server| async move { Bank::new(&server, 0).await };
         side(&self.server, make, |bank: Arc<Bank>, load| async move { bank.adds(load) })
     }
 
-    /// Returns the side that sends the same batches, prepared before.
+    /// Returns the side that adds items without the library, with the script of the library. The batches are prepared
+    /// in advance.
     fn plain_adds(&self) -> Side {
         let make = |server: Server| async move {
             let bank = Bank::new(&server, 0).await?;
@@ -177,7 +180,7 @@ mod tests {
 
     const LOAD: Load = Load { slice: 1, calls: 40, tasks: 4 };
 
-    /// The calls check their answers.
+    /// Runs every side of every row, whose calls check their answers.
     #[test]
     fn every_side_does_its_whole_load() {
         let rows = Rows { server: Server::quick(), items: 1_000, slow: false };

@@ -1,4 +1,4 @@
-//! Sides whose world lasts for all slices, with tasks that share the calls of a slice.
+//! Sides whose world lasts for all slices. The tasks of a slice share its calls.
 #![allow(dead_code, reason = "with few features there are few rows")]
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 use crate::error::Result;
 use crate::row::{Load, Prepared, Side, Work};
 
-/// The repeated call of one side.
+/// The call that a side repeats.
 pub(super) trait Caller: Send + Sync + 'static {
     /// The argument of a call.
     type Argument: Send + Sync + 'static;
@@ -17,7 +17,8 @@ pub(super) trait Caller: Send + Sync + 'static {
     fn call(&self, argument: &Self::Argument) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// Creates a side with a world that is created in the server before its first slice, and prepared before each slice.
+/// Creates a side. `make` creates the data of the side in the server before the first slice. `prepare` prepares each
+/// slice.
 pub(super) fn side<S, W, M, P>(
     server: &S,
     make: impl Fn(S) -> M + Send + Sync + 'static,
@@ -41,7 +42,7 @@ where
     })
 }
 
-/// The calls of a slice. Each task makes the next call, so that all tasks are busy until the end.
+/// The calls of a slice. A free task makes the next call, so that all tasks are busy until the end.
 struct Calls<C: Caller> {
     caller: C,
     arguments: Vec<C::Argument>,
@@ -57,20 +58,20 @@ impl<C: Caller> Calls<C> {
     }
 }
 
-/// Prepares as many tasks as the load requires, with one call per argument.
+/// Prepares the tasks of a slice, which make one call per argument.
 pub(super) fn prepared<C: Caller>(load: Load, caller: C, arguments: Vec<C::Argument>) -> Prepared {
     let calls = Arc::new(Calls { caller, arguments, made: AtomicUsize::new(0) });
     let tasks = (0..load.tasks).map(|_| Box::pin(Arc::clone(&calls).work()) as Work);
     Prepared { tasks: tasks.collect(), world: Box::new(Arc::clone(&calls)) }
 }
 
-/// Returns a unique number per call, far apart from one another.
+/// Returns one number per call, which no other call gets. The numbers of successive calls are far apart.
 pub(super) fn scattered(load: Load) -> impl Iterator<Item = u64> {
     let first = u64::from(load.slice) << 32;
     (0..load.calls as u64).map(move |call| (first + call + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// Returns ids of 36 bytes in random order, like random UUIDs.
+/// Returns one id per call. Ids have 36 bytes and random order, as random UUIDs have.
 pub(super) fn ids(load: Load) -> impl Iterator<Item = String> {
     scattered(load).enumerate().map(move |(call, number)| format!("{number:016x}-{:08}-{call:010}", load.slice))
 }
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_as_long_as_said_and_differ() {
+    fn ids_have_36_bytes_and_are_unique() {
         let load = Load { slice: 3, calls: 1000, tasks: 4 };
         let mut made: Vec<_> = ids(load).chain(ids(Load { slice: 4, ..load })).collect();
         assert!(made.iter().all(|id| id.len() == 36));

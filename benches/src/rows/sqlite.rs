@@ -13,7 +13,7 @@ pub(crate) fn rows() -> Vec<Row> {
     vec![load(), start()]
 }
 
-/// Compares one call of `add` with all items of the slice with the same statements, prepared before.
+/// Compares a call of `add` with all items of the slice to the same statements without the library.
 fn load() -> Row {
     let ours = over_all_slices(0, |bank, load| async move { load::ours(&bank, load) });
     let floor = over_all_slices(0, |bank, load| async move { load::plain(&bank, load) });
@@ -21,15 +21,15 @@ fn load() -> Row {
     Row { guess, ..row("P12", "add, in items", target, ours, floor) }
 }
 
-/// Compares opening a store and taking with a plain connection and the same statement. The target is at most 1.2 times
-/// the time.
+/// Compares opening a store and taking an item to opening a plain connection and running the statement of a take.
 fn start() -> Row {
     let ours = over_all_slices(1_000_000, |bank, load| async move { start::ours(&bank, load) });
     let floor = over_all_slices(1_000_000, |bank, load| async move { start::plain(&bank, load) });
+    // The target is at most 1.2 times the time of the floor.
     row("P17", "open and take", Target::ratio(1.0 / 1.2), ours, floor)
 }
 
-/// Returns the row that counts what a handle adds to a call.
+/// Returns the row that compares a take through a handle to a take of the part.
 pub(crate) fn counted() -> Vec<Row> {
     let ours = over_all_slices(0, |bank, load| async move {
         bank.filled.refill(load).await?;
@@ -65,7 +65,7 @@ mod tests {
 
     const LOAD: Load = Load { slice: 1, calls: 20, tasks: 1 };
 
-    /// The calls check their answers.
+    /// Runs every side of every row, whose calls check their answers.
     #[test]
     fn every_side_does_its_whole_load() {
         let sides = [

@@ -9,7 +9,7 @@ use crate::part::Part;
 /// The verdict of a run of the suite on a backend or a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// Every case held that the backend does not leave out.
+    /// Every case held, except for the cases that the backend leaves out.
     Conforms {
         /// The highest level with cases that were run.
         level: u8,
@@ -32,7 +32,7 @@ pub enum Judgement {
         /// The number of cases that the backend does not leave out.
         asked: usize,
     },
-    /// The smoke selection held, which does not prove conformance.
+    /// All cases of the smoke selection held. They do not prove conformance.
     Smoke {
         /// The number of cases that were run.
         ran: usize,

@@ -2,8 +2,8 @@ use super::*;
 use crate::part::Family;
 use crate::world::Profile;
 
-/// Returns the certificate of a backend that declares `declared`, after the cases that `run` accepts were run and the
-/// case at `failed` has failed.
+/// Returns the certificate of a run on a backend with these declarations. The run has the cases that `run` accepts, and
+/// the case at `failed` fails.
 fn certificate(declared: &Declared, run: impl Fn(usize) -> bool, failed: Option<usize>) -> Certificate {
     let mut certificate = Certificate::of("here".to_owned(), Options::new(Profile::QUICK), 7, declared);
     let asked: Vec<_> = certificate.entries.iter().enumerate().filter(|(_, entry)| entry.end == End::NotRun).collect();
@@ -20,7 +20,7 @@ fn said(declared: &Declared, run: impl Fn(usize) -> bool, failed: Option<usize>)
 }
 
 #[test]
-fn the_slowest_come_first_and_only_so_many() {
+fn slowest_cases_come_first_up_to_the_limit() {
     let mut certificate = certificate(&Declared::all().with_transactions(), |place| place < 3, None);
     certificate.options.slowest = 2;
     let names: Vec<_> = certificate.entries.iter().map(|entry| entry.case.name()).collect();
@@ -30,7 +30,7 @@ fn the_slowest_come_first_and_only_so_many() {
 }
 
 #[test]
-fn a_backend_conforms_at_the_highest_level_that_was_asked_in_the_parts_that_it_has() {
+fn conformance_names_the_highest_level_and_the_parts() {
     let all = Declared::all().with_transactions();
     assert_eq!(said(&all, |_| true, None), "conforms at L4 in all 13 parts");
     let calm = all.without_restart("no server").without_network("no server").without_processes("in memory");
@@ -39,9 +39,9 @@ fn a_backend_conforms_at_the_highest_level_that_was_asked_in_the_parts_that_it_h
     assert_eq!(said(&partial, |_| true, None), "conforms at L3 in 11 of 13 parts, without strategies, ordered");
 }
 
-/// Without restarts and other processes nothing is killed, however many cases hold.
+/// A backend without restarts and without other processes is at L3: no case of L4 can kill anything.
 #[test]
-fn a_store_without_restarts_and_other_processes_is_not_at_l4() {
+fn store_without_restarts_or_processes_does_not_reach_l4() {
     let unkilled = Declared::all().with_transactions().without_restart("no server").without_processes("in memory");
     let certificate = certificate(&unkilled, |_| true, None);
     assert_eq!(certificate.judgement().to_string(), "conforms at L3 in all 13 parts");
@@ -68,9 +68,9 @@ fn failures_are_summed_up_by_clause() {
     assert_eq!(lines.len(), 2);
 }
 
-/// Each reason says what is left out.
+/// Each reason names what the backend leaves out.
 #[test]
-fn what_is_ignored_names_what_is_left_out() {
+fn reasons_of_ignored_cases_name_what_is_left_out() {
     let declared = Declared::all()
         .with_transactions()
         .without(Part::Ordered, "not yet")
@@ -85,7 +85,7 @@ fn what_is_ignored_names_what_is_left_out() {
 }
 
 #[test]
-fn one_failure_or_a_choice_of_cases_is_no_conformance() {
+fn a_failure_or_a_partial_run_is_not_conformance() {
     let all = Declared::all().with_transactions();
     let count = Selection::Everything.cases().len();
     assert_eq!(said(&all, |_| true, Some(7)), format!("does not conform: 1 of {count} cases failed"));
@@ -95,13 +95,13 @@ fn one_failure_or_a_choice_of_cases_is_no_conformance() {
 }
 
 #[test]
-fn a_part_that_was_not_run_says_so() {
+fn text_of_a_part_that_was_not_run_says_not_run() {
     let text = certificate(&Declared::all().with_transactions(), |place| place < 3, None).to_text();
     assert!(text.contains(" not run\n") && !text.contains("0 of 0"), "{text}");
 }
 
 #[test]
-fn each_part_has_a_verdict_of_its_own_and_what_is_missing_is_said() {
+fn text_has_a_verdict_per_part_and_names_what_is_missing() {
     let calm = Declared::all().with_transactions().without_restart("no server").without_processes("in memory");
     let calm = calm.without(Part::Ordered, "not yet");
     let certificate = certificate(&calm, |_| true, None);
@@ -114,7 +114,7 @@ fn each_part_has_a_verdict_of_its_own_and_what_is_missing_is_said() {
 }
 
 #[test]
-fn machines_read_the_same() {
+fn json_badge_and_junit_show_the_failure() {
     let certificate = certificate(&Declared::all().with_transactions(), |place| place < 3, Some(1));
     let json: serde_json::Value = serde_json::from_str(&certificate.to_json().unwrap()).unwrap();
     assert_eq!(json["verdict"], "does not conform: 1 of 3 cases failed");

@@ -55,7 +55,7 @@ impl Certificate {
         self.parts().into_iter().map(line).collect()
     }
 
-    /// Returns why cases were ignored, and from which level on that matters.
+    /// Returns the reasons why cases were ignored, each with the lowest level of its cases.
     fn missing(&self) -> Vec<String> {
         let line = |(reason, count): (&str, usize)| {
             let of_reason = || self.entries.iter().filter(|entry| entry.end.ignored() == Some(reason));
@@ -67,7 +67,8 @@ impl Certificate {
         self.ignored().into_iter().map(line).collect()
     }
 
-    /// Returns each broken clause with its plainest case. The first line names the case to begin with.
+    /// Returns each broken clause with the failed case that is easiest to read. The first line names the case to debug
+    /// first.
     fn broken(&self) -> Vec<String> {
         let mut failed: Vec<&Entry> = self.entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).collect();
         failed.sort_by_key(|entry| entry.case.plainness());

@@ -83,10 +83,11 @@ pub(super) async fn random_faults_lose_and_double_nothing(world: &World, kind: K
     Ok(())
 }
 
-/// Returns whether the operation was applied in the end, according to its answers.
+/// Applies the operation, and sometimes cancels it, until the calls are answered. Returns whether it is applied in the
+/// end.
 async fn live(far: &Subject, op: &str, delta: i64, rng: &mut Rng) -> Result<bool, Failure> {
     if rng.u8(..6) == 0 {
-        // Cancelled after one attempt, whatever its result.
+        // The operation is cancelled after one attempt, whatever the result of the attempt.
         let _ = far.attempt(op, delta).await;
         return was_applied_when_cancelled(far, op).await;
     }
@@ -94,7 +95,7 @@ async fn live(far: &Subject, op: &str, delta: i64, rng: &mut Rng) -> Result<bool
         Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(true),
         // An earlier attempt may still land: the fence makes the answer final.
         Counted::OutOfBounds => was_applied_when_cancelled(far, op).await,
-        other => Err(Failure::new(format!("{op} with {delta} is told {other:?}"))),
+        other => Err(Failure::new(format!("{op} with {delta} is answered {other:?}"))),
     }
 }
 
@@ -102,13 +103,13 @@ async fn was_applied_when_cancelled(far: &Subject, op: &str) -> Result<bool, Fai
     match far.cancel_until_answered(op).await? {
         Cancelled::Cancelled => Ok(false),
         Cancelled::AlreadyApplied { .. } => Ok(true),
-        Cancelled::Full => Err(Failure::new("a counter with room is told to be full")),
+        Cancelled::Full => Err(Failure::new("a counter with room is answered Full")),
     }
 }
 
 async fn check_ends(counter: &Subject, applied: &BTreeMap<String, (i64, bool)>) -> Verdict {
     let sum: i64 = applied.values().filter(|(_, applied)| *applied).map(|(delta, _)| delta).sum();
-    ensure_eq!(counter.value().await?, sum, "the value, and the sum of what was told to be applied");
+    ensure_eq!(counter.value().await?, sum, "the value, and the sum of the acknowledged changes");
     for (op, (delta, was_applied)) in applied {
         let retried = counter.apply(op, *delta).await?;
         if *was_applied {
@@ -133,7 +134,7 @@ pub(super) async fn random_faults_count_once_without_fences(world: &World, kind:
             let counted = far.apply_until_answered(&format!("op-{number}"), delta).await?;
             sum += delta;
             let expected = [counter.applied(sum), counter.already(sum)];
-            ensure!(expected.contains(&counted), "{delta}, which makes {sum}, is told {counted:?}");
+            ensure!(expected.contains(&counted), "{delta}, which makes {sum}, is answered {counted:?}");
             if rng.u8(..4) == 0 {
                 link.land().await;
             }
@@ -145,7 +146,7 @@ pub(super) async fn random_faults_count_once_without_fences(world: &World, kind:
     Ok(())
 }
 
-/// A change that the store would not recognise as a repetition lands once: no retry policy repeats it.
+/// No retry policy repeats a change whose outcome is unknown, if the store would not recognise the repetition.
 pub(super) async fn changes_in_doubt_are_repeated_by_nobody(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for (number, fate) in [Fate::RequestLost, Fate::ReplyLost, Fate::Late].into_iter().enumerate() {
@@ -161,7 +162,7 @@ pub(super) async fn changes_in_doubt_are_repeated_by_nobody(world: &World, kind:
     Ok(())
 }
 
-/// If operations are not remembered, each landing counts, but never beyond the bound.
+/// A store that does not remember operations counts each attempt that lands, but never beyond the bound.
 pub(super) async fn atomic_landings_count_each_up_to_the_bound(world: &World) -> Verdict {
     let (any, mut rng) = (Subject::within(world, Kind::Atomic, Bounds::at_most(20))?, world.rng());
     let fates = [Fate::Delivered, Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice];

@@ -15,20 +15,21 @@ use crate::link::{Fate, Link};
 use crate::race::race;
 use crate::world::World;
 
-/// Creates the article's counter, `abc123`, with this quantity in stock. It must not fall below 0.
+/// Creates the article's counter, `abc123`, with this quantity in stock. The value cannot fall below 0.
 async fn stock(world: &World, strategy: Strategy, quantity: i64) -> Result<Subject, Failure> {
     let counter = Subject::open(world.store(), strategy, Bounds::at_least(0))?.at("abc123")?;
     let _ = counter.apply("delivery", quantity).await?;
     Ok(counter)
 }
 
-/// Makes one attempt that has this fate in the store and an unknown outcome for the caller.
+/// Makes one attempt that meets this fate, and checks that its outcome is unknown to the caller.
 async fn lose(counter: &Subject, fate: Fate, op: &str, delta: i64) -> Verdict {
     ensure_lost(counter.behind(&Link::script([fate])).attempt(op, delta).await)
 }
 
-/// "Always retry after a failure if overapplication is tolerable": 5 is subtracted once or twice, never in part.
+/// A change of -5 whose reply is lost is retried. It is subtracted once or twice, never in part.
 pub(super) async fn approach_1_a_lost_reply_may_be_counted_twice(world: &World) -> Verdict {
+    // Article 5: "Always retry after a failure if overapplication is tolerable."
     let counter = stock(world, Strategy::Atomic, 20).await?;
     lose(&counter, Fate::ReplyLost, "order", -5).await?;
     let _ = counter.apply("order", -5).await?;
@@ -37,8 +38,9 @@ pub(super) async fn approach_1_a_lost_reply_may_be_counted_twice(world: &World) 
     Ok(())
 }
 
-/// "Never retry if underapplication is tolerable."
+/// A change that is lost or loses its reply, and is never retried, is applied at most once.
 pub(super) async fn approach_1_without_a_retry_nothing_is_counted_twice(world: &World) -> Verdict {
+    // Article 5: "Never retry if underapplication is tolerable."
     let counter = stock(world, Strategy::Atomic, 20).await?;
     lose(&counter, Fate::RequestLost, "lost", -5).await?;
     ensure_eq!(counter.value().await?, 20, "the value after a request that was lost");
@@ -47,7 +49,7 @@ pub(super) async fn approach_1_without_a_retry_nothing_is_counted_twice(world: &
     Ok(())
 }
 
-/// Subtracts 3 only while at least 3 are left, even if a retry counts twice.
+/// The counter subtracts 3 only while at least 3 are left, even if a retry counts twice.
 pub(super) async fn approach_1_a_threshold_is_never_passed(world: &World) -> Verdict {
     let counter = stock(world, Strategy::Atomic, 8).await?;
     ensure_eq!(counter.apply("1", -3).await?, counter.applied(5), "3 of 8");
@@ -57,8 +59,9 @@ pub(super) async fn approach_1_a_threshold_is_never_passed(world: &World) -> Ver
     Ok(())
 }
 
-/// "Naturally serialized": concurrent calls do not race.
+/// Concurrent changes do not race: as many orders are served as the stock allows.
 pub(super) async fn approach_1_simultaneous_calls_are_applied_one_by_one(world: &World) -> Verdict {
+    // Article 5: "Naturally serialized."
     let counter = stock(world, Strategy::Atomic, 61).await?;
     let answers = race(24, |number| {
         let counter = counter.clone();
@@ -70,8 +73,9 @@ pub(super) async fn approach_1_simultaneous_calls_are_applied_one_by_one(world: 
     Ok(())
 }
 
-/// "If the value of entityTag hasn't changed, the update didn't happen and you can safely retry."
+/// A change whose request was lost is applied by its retry, because no other change came between.
 pub(super) async fn approach_2_an_unchanged_tag_means_it_did_not_happen(world: &World) -> Verdict {
+    // Article 5: "If the value of entityTag hasn't changed, the update didn't happen and you can safely retry."
     let counter = stock(world, Strategy::Optimistic, 20).await?;
     lose(&counter, Fate::RequestLost, "order", -5).await?;
     ensure_eq!(counter.apply("order", -5).await?, counter.applied(15), "the retry of what never arrived");
@@ -79,8 +83,9 @@ pub(super) async fn approach_2_an_unchanged_tag_means_it_did_not_happen(world: &
     Ok(())
 }
 
-/// "If entityTag was changed to the new value, the update happened and there is no need to retry."
+/// Retries of a change whose reply was lost return `AlreadyApplied` while it is the last change.
 pub(super) async fn approach_2_ones_own_tag_means_it_happened(world: &World) -> Verdict {
+    // Article 5: "If entityTag was changed to the new value, the update happened and there is no need to retry."
     let counter = stock(world, Strategy::Optimistic, 20).await?;
     lose(&counter, Fate::ReplyLost, "order", -5).await?;
     for _ in 0..3 {
@@ -90,8 +95,10 @@ pub(super) async fn approach_2_ones_own_tag_means_it_happened(world: &World) -> 
     Ok(())
 }
 
-/// "A third value: it's still unclear if your update applied or not." The call says so, or counts again.
+/// After another writer's change, a retry of a change whose reply was lost says that the outcome is unknown, or counts
+/// again.
 pub(super) async fn approach_2_a_third_writer_leaves_it_unknown_or_counted_again(world: &World) -> Verdict {
+    // Article 5: "A third value: it's still unclear if your update applied or not."
     let counter = stock(world, Strategy::Optimistic, 20).await?;
     lose(&counter, Fate::ReplyLost, "order", -5).await?;
     let _ = counter.apply("another", -1).await?;
@@ -110,13 +117,14 @@ async fn ensure_forgotten(counter: &Subject, op: &str, delta: i64, values: Range
         }
         Ok(Counted::AlreadyApplied { .. }) => ensure_eq!(value, before, "the value when it is known"),
         Err(error) => ensure_eq!(error.kind(), ErrorKind::OutcomeUnknown, "the kind of {error}"),
-        Ok(other) => ensure!(false, "an operation that may be forgotten is told {other:?}"),
+        Ok(other) => ensure!(false, "an operation that may be forgotten is answered {other:?}"),
     }
     Ok(())
 }
 
-/// "If the change would breach the threshold, the process can be stopped."
+/// A change that would make the value negative is refused, and a retry of the last change is recognised after it.
 pub(super) async fn approach_2_a_threshold_stops_the_process(world: &World) -> Verdict {
+    // Article 5: "If the change would breach the threshold, the process can be stopped."
     let counter = stock(world, Strategy::Optimistic, 7).await?;
     ensure_eq!(counter.apply("1", -5).await?, counter.applied(2), "5 of 7");
     ensure_eq!(counter.apply("2", -5).await?, Counted::OutOfBounds, "5 of 2");
@@ -124,7 +132,7 @@ pub(super) async fn approach_2_a_threshold_stops_the_process(world: &World) -> V
     Ok(())
 }
 
-/// The loop of read and write ends for every caller, and each change is counted.
+/// Under contention, the loop of read and write ends for every caller, and each change is counted once.
 pub(super) async fn approach_2_contention_ends(world: &World) -> Verdict {
     for (strategy, name) in [(Strategy::Optimistic, "occ"), (Strategy::OptimisticHistory { len: 50 }, "history")] {
         let counter = Subject::named(world.store(), name, strategy, Bounds::NONE)?;
@@ -142,8 +150,9 @@ fn history(world: &World, len: u16) -> storagebox_core::Result<Subject> {
     Subject::open(world.store(), Strategy::OptimisticHistory { len }, Bounds::NONE)
 }
 
-/// "Check if the random value it tried to append is present. If it is, the update was successful."
+/// A retry returns `AlreadyApplied` while its change is in the history of the last writers.
 pub(super) async fn approach_3_within_its_history_a_retry_is_exact(world: &World) -> Verdict {
+    // Article 5: "Check if the random value it tried to append is present. If it is, the update was successful."
     let counter = history(world, 10)?;
     lose(&counter, Fate::ReplyLost, "a458fc3d", 5).await?;
     for others in 1..=9 {
@@ -157,8 +166,9 @@ pub(super) async fn approach_3_within_its_history_a_retry_is_exact(world: &World
     Ok(())
 }
 
-/// "Every entry might have changed: this writer is in an ambiguous situation."
+/// A retry whose change has left the history says that the outcome is unknown, or counts again.
 pub(super) async fn approach_3_beyond_its_history_it_is_unknown_or_counted_again(world: &World) -> Verdict {
+    // Article 5: "Every entry might have changed: this writer is in an ambiguous situation."
     let counter = history(world, 3)?;
     lose(&counter, Fate::ReplyLost, "a458fc3d", 5).await?;
     for others in 0..3 {
@@ -167,8 +177,9 @@ pub(super) async fn approach_3_beyond_its_history_it_is_unknown_or_counted_again
     ensure_forgotten(&counter, "a458fc3d", 5, 8..=13).await
 }
 
-/// "Remove an entry from the start (the oldest successful writer) as well as adding its own at the end": never full.
+/// The history is never full: a new writer takes the place of the oldest writer.
 pub(super) async fn approach_3_the_oldest_writer_makes_room(world: &World) -> Verdict {
+    // Article 5: "Remove an entry from the start (the oldest successful writer) as well as adding its own at the end."
     let counter = history(world, 3)?;
     for number in 1..=30 {
         ensure_eq!(counter.apply(&format!("op-{number}"), 1).await?, counter.applied(number), "writer {number}");
@@ -181,8 +192,9 @@ pub(super) async fn approach_3_the_oldest_writer_makes_room(world: &World) -> Ve
     Ok(())
 }
 
-/// "Only one request with that CRT will apply within any 10-minute window."
+/// Repetitions of a change with the same request token apply it once.
 pub(super) async fn approach_4_repeats_of_a_token_apply_once(world: &World) -> Verdict {
+    // Article 5: "Only one request with that CRT will apply within any 10-minute window."
     let counter = stock(world, Strategy::TransactionToken, 40).await?;
     lose(&counter, Fate::ReplyLost, "edaf-4999-9878-23tf", -7).await?;
     for _ in 0..5 {
@@ -194,8 +206,9 @@ pub(super) async fn approach_4_repeats_of_a_token_apply_once(world: &World) -> V
     Ok(())
 }
 
-/// "A condition that the quantity must not drop below zero": a rejected token may succeed in a later attempt.
+/// A change that would make the value negative is refused, and the same token may succeed later.
 pub(super) async fn approach_4_a_threshold_goes_with_the_token(world: &World) -> Verdict {
+    // Article 5: "A condition that the quantity must not drop below zero."
     let counter = stock(world, Strategy::TransactionToken, 10).await?;
     ensure_eq!(counter.apply("1", -7).await?, counter.applied(3), "7 of 10");
     ensure_eq!(counter.apply("2", -7).await?, Counted::OutOfBounds, "7 of 3");

@@ -10,7 +10,8 @@ use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A call on a counter with the value 5 and the bounds 0 to 10 that remembers the operation `known` with the delta 5.
+/// A call on a counter that has the value 5 and the bounds 0 to 10 and remembers the operation `known` with the delta
+/// 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Apply,
@@ -20,7 +21,7 @@ pub(super) enum Change {
     CancelKnown,
 }
 
-/// The call, on a counter with this strategy.
+/// A call, and the strategy of its counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call(Kind, Change);
 
@@ -41,9 +42,9 @@ fn open(store: &Arc<dyn Backend>, kind: Kind, key: &str) -> Result<Subject> {
 }
 
 impl Call {
-    /// Returns the answers to both operations after the call if they are repeated with too large a delta. A new
-    /// operation is left out for a ledger, which would apply it.
+    /// Returns operations, each with the expected answer if it is repeated after this call with too large a delta.
     fn known_after(self, kind: Kind) -> Vec<(&'static str, Counted)> {
+        // A ledger has no bounds: it would apply an operation that it does not know.
         let known = ("known", Counted::Mismatch);
         match self.1 {
             // Only the last writer is known.
@@ -97,7 +98,7 @@ impl Repeatable for Call {
         Ok((self.1 == Change::Apply).then_some(value == 7))
     }
 
-    /// Checks the value and what is remembered of both operations, with calls that change nothing.
+    /// Checks the value and the memory of both operations, with calls that change nothing.
     async fn ensure_done(self, _world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict {
         let (key, kind) = scene;
         let counter = open(store, *kind, key)?;

@@ -14,7 +14,7 @@ fn applied(answers: &[Counted]) -> impl Iterator<Item = &Counted> {
     answers.iter().filter(|answer| matches!(answer, Counted::Applied { .. }))
 }
 
-/// One in three callers sends another delta. The delta that arrives first belongs to the operation.
+/// Callers race with one operation, and one in three sends another delta. Only the delta that arrives first is applied.
 pub(super) async fn races_of_one_operation_apply_it_once(world: &World, kind: Kind) -> Verdict {
     let any = Subject::new(world, kind)?;
     for round in 0..world.profile().rounds * 4 {
@@ -43,7 +43,7 @@ pub(super) async fn races_of_one_operation_apply_it_once(world: &World, kind: Ki
     Ok(())
 }
 
-/// Exactly as many changes are applied as fit, at either bound.
+/// At either bound, exactly as many changes are applied as there is room for.
 pub(super) async fn callers_never_cross_a_bound(world: &World, kind: Kind) -> Verdict {
     let any = Subject::within(world, kind, Bounds::between(0, 20)?)?;
     for round in 0..world.profile().rounds * 2 {
@@ -98,7 +98,7 @@ async fn change_and_look(counter: &Subject, bounds: Bounds, number: usize, delta
                 sum += delta;
             }
             Counted::OutOfBounds => {}
-            other => return Err(Failure::new(format!("a new operation is told {other:?}"))),
+            other => return Err(Failure::new(format!("a new operation is answered {other:?}"))),
         }
         let value = counter.value().await?;
         // A read that is not a snapshot may add up shards of different moments.
@@ -107,7 +107,7 @@ async fn change_and_look(counter: &Subject, bounds: Bounds, number: usize, delta
     Ok(sum)
 }
 
-/// A caller sees its changes on every client. All changes add, so a value that was seen never decreases.
+/// A caller sees its changes on every client. All changes are positive, so no later read returns a smaller value.
 pub(super) async fn callers_see_their_own_changes(world: &World, kind: Kind) -> Verdict {
     let mine = Subject::new(world, kind)?;
     let other = Subject::open(&world.client().await?, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?;
@@ -135,7 +135,8 @@ pub(super) async fn callers_see_their_own_changes(world: &World, kind: Kind) -> 
     Ok(())
 }
 
-/// The value is the sum of all changes. Where changes answer the value, each answers a different one.
+/// The value is the sum of all changes. If the counter answers a change with the value, each change gets a different
+/// value.
 pub(super) async fn races_add_up(world: &World, kind: Kind) -> Verdict {
     let any = Subject::new(world, kind)?;
     let elsewhere = Subject::open(&world.client().await?, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?;
@@ -156,7 +157,7 @@ pub(super) async fn races_add_up(world: &World, kind: Kind) -> Verdict {
                 let distinct: BTreeSet<_> = answers.iter().map(|answer| format!("{answer:?}")).collect();
                 ensure_eq!(distinct.len(), 3 * size, "distinct values that they were answered");
                 let last = format!("{:?}", counter.applied(sum));
-                ensure!(distinct.contains(&last), "no change was answered the last value, {sum}");
+                ensure!(distinct.contains(&last), "no change was answered with the last value, {sum}");
             }
         }
     }

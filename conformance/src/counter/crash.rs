@@ -53,9 +53,9 @@ async fn survives(world: &World, kinds: &[Kind]) -> Verdict {
     Ok(())
 }
 
-/// Returns the operations that must still be remembered. Whether request tokens survive a restart is not up to the
-/// backend: a single-process server may keep them in memory.
+/// Returns the numbers of the operations that the store must still remember after a restart.
 fn known(kind: Kind) -> Range<i64> {
+    // A server of one process may keep request tokens in memory and lose them, which no backend can prevent.
     match kind {
         Kind::Atomic | Kind::Token => 0..0,
         Kind::Optimistic => 9..10,

@@ -1,4 +1,4 @@
-//! Cancelled operations: an operation either was applied, and the cancel says so, or never will be.
+//! Cancelled operations: either the operation was applied and the cancel says so, or it is never applied.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ pub(super) async fn cancel_of_an_applied_operation_says_so(world: &World, kind: 
     Ok(())
 }
 
-/// A fence is remembered for as long as an applied operation.
+/// A store remembers a fence for as long as an applied operation.
 pub(super) async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let _ = counter.cancel("fenced").await?;
@@ -66,7 +66,7 @@ pub(super) async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-/// Applied operations, each with a cancelled one.
+/// A counter on which each name stands for two operations, one applied and one cancelled.
 struct Operations(Subject);
 
 #[async_trait]
@@ -89,14 +89,15 @@ pub(super) async fn remembers_to_the_end_of_its_time(world: &World, kind: Kind) 
     ensure_lasts(world, &Operations(counter), odd).await
 }
 
-/// A strategy that remembers none or only the last operations, or leaves that to the store, has no place for a fence.
+/// `cancel` is unsupported by a strategy that has no place for a fence: it remembers no operations or only the last
+/// ones, or leaves the memory to the store.
 pub(super) async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     if kind == Kind::Atomic && counter.promise().remember != Remember::None {
         return Ok(());
     }
     let answer = counter.attempt_cancel("op").await;
-    let error = answer.err().ok_or_else(|| Failure::new("a counter without a place for it fenced an operation"))?;
+    let error = answer.err().ok_or_else(|| Failure::new("a counter without a place for fences fenced an operation"))?;
     ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of the refusal");
     let names = ["Marker", "Window", "Sharded"];
     let message = error.to_string();
@@ -119,13 +120,13 @@ async fn apply_or_cancel(counter: &Subject, number: usize) -> Result<Told, Failu
             Counted::Fenced => Ok(Told::Never),
             counted if counted == counter.applied(3) => Ok(Told::AppliedNow),
             counted if counted == counter.already(3) => Ok(Told::AppliedBefore),
-            other => Err(Failure::new(format!("an operation that some cancel is told {other:?}"))),
+            other => Err(Failure::new(format!("an operation that other callers cancel is answered {other:?}"))),
         };
     }
     match counter.cancel("op").await? {
         Cancelled::Cancelled => Ok(Told::Never),
         cancelled if cancelled == counter.cancelled_too_late(3) => Ok(Told::AppliedBefore),
-        other => Err(Failure::new(format!("a cancel of what some apply is told {other:?}"))),
+        other => Err(Failure::new(format!("a cancel of an operation that other callers apply is answered {other:?}"))),
     }
 }
 
@@ -151,7 +152,8 @@ pub(super) async fn races_of_apply_and_cancel_have_one_end(world: &World, kind: 
     Ok(())
 }
 
-/// This holds even if a retry was rejected before the cancel: a rejection alone does not settle an attempt in flight.
+/// An attempt that arrives after its operation was cancelled changes nothing, even if a retry was rejected before the
+/// cancel.
 pub(super) async fn late_attempts_of_a_cancelled_operation_change_nothing(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, kind.bounds(Bounds::between(0, 10)?))?;
     let link = Link::script([Fate::Late, Fate::Late]);

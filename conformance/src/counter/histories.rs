@@ -1,4 +1,4 @@
-//! Recorded histories of concurrent clients, which some order of their calls must explain.
+//! Recorded histories of concurrent clients. Some order of the calls must explain each history.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,15 +26,17 @@ enum Reply {
     Value(i64),
 }
 
-/// The value, and for each operation its delta and the value just after it, if that is answered; `None` if cancelled.
+/// The value of a counter and its remembered operations. An applied operation has its delta and the value that its
+/// answer showed, if any. A cancelled operation is `None`.
 type State = (i64, BTreeMap<u8, Option<(i64, Option<i64>)>>);
 
-/// The specification of one key, call by call.
+/// The sequential specification of one key of a counter.
 struct OneKey {
-    /// No bounds for `Sharded`, whose check of the room that is left may not be a snapshot.
+    /// The bounds of each change. `Sharded` has none here, because its check of the remaining room may not be a
+    /// snapshot.
     bounds: Bounds,
     remembers: bool,
-    /// Only the last writer is remembered.
+    /// Whether the counter remembers only the last writer.
     only_the_last: bool,
     tells_repeats: bool,
     answers_value: bool,

@@ -37,7 +37,7 @@ impl Book {
         Self { ledger: link.before(&self.ledger), ..self.clone() }
     }
 
-    /// Applies a change that must be new.
+    /// Applies a change, and checks that it is new.
     pub(super) async fn add(&self, op: &str, delta: i64) -> Verdict {
         let counter = Subject::of(Arc::clone(&self.ledger) as _)?.at(self.key.as_str())?;
         ensure_matches!(counter.apply(op, delta).await?, Counted::Applied { .. }, "a new change, {op} of {delta}");
@@ -176,7 +176,8 @@ pub(super) async fn a_ledger_and_its_counter_are_one_namespace(world: &World) ->
     Ok(())
 }
 
-/// A read of age zero is a strong read through any client; other reads show a value no older than their age.
+/// A read that allows age zero shows every change, through any client. Other reads show a value no older than they
+/// allow.
 pub(super) async fn cached_reads_are_as_old_as_they_say(world: &World) -> Verdict {
     let (mine, other) = (Book::of(world.store())?, Book::of(&world.client().await?)?);
     let age = world.short();
@@ -197,7 +198,7 @@ pub(super) async fn cached_reads_are_as_old_as_they_say(world: &World) -> Verdic
     Ok(())
 }
 
-/// The change reports the overflow, or the read if the change had no sum to test. A wrong sum is never returned.
+/// A change that takes the sum beyond 64 bits returns `Overflow`, or later reads fail. No call returns a wrong sum.
 pub(super) async fn a_sum_beyond_64_bits_is_told(world: &World) -> Verdict {
     let counter = Subject::new(world, Kind::Ledger)?;
     let _ = counter.apply("start", i64::MAX).await?;
@@ -219,7 +220,7 @@ pub(super) async fn a_sum_beyond_64_bits_is_told(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A ledger has no stored value to test bounds on, and a weaker test would not hold.
+/// A ledger refuses bounds, because it has no stored value to test them on.
 pub(super) async fn bounds_of_a_ledger_are_unsupported(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     for bounds in [Bounds::at_least(0), Bounds::at_most(10), Bounds::between(-5, 5)?] {

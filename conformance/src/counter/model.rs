@@ -17,7 +17,7 @@ use crate::model::{self, compare, minutes};
 use crate::world::World;
 
 pub(super) async fn matches_the_model(world: &World, kind: Kind) -> Verdict {
-    // Where the clock cannot be moved, the memory must not expire by itself during a sequence.
+    // On a clock that the suite cannot move, the memory must not expire during a sequence.
     let memory = minutes(if world.can_travel() { 10 } else { 60 });
     let fixed = Bounds::between(-5, 8)?;
     let retention = Retention::For(memory);
@@ -31,7 +31,7 @@ pub(super) async fn matches_the_model(world: &World, kind: Kind) -> Verdict {
         Kind::Set => (CounterStrategy::TokenSet { max: 4 }, Remember::Forever),
         Kind::Atomic => (CounterStrategy::Atomic, Remember::None),
         Kind::Ledger => (CounterStrategy::Ledger, Remember::Forever),
-        Kind::Token => return Err(Failure::new("nobody but the store has the clock of its tokens")),
+        Kind::Token => return Err(Failure::new("only the store has the clock of its request tokens")),
     };
     let fixed = match kind {
         Kind::Sharded => Some(fixed),
@@ -71,7 +71,7 @@ struct Cell {
 #[derive(Clone, Debug)]
 struct Known {
     since: Duration,
-    /// The number of the operation's writer.
+    /// The number of the writer that applied the operation.
     writer: u64,
     what: What,
 }
@@ -115,7 +115,7 @@ impl Cell {
         capacity.is_some_and(|capacity| live >= capacity as usize)
     }
 
-    /// Returns the result of a change whose operation is not remembered.
+    /// Returns the new value after a change whose operation is not remembered, or the expected refusal.
     fn judge(&self, change: &Change, is_full: bool) -> Result<i64, Counted> {
         let value = self.value.checked_add(change.delta).ok_or(Counted::Overflow)?;
         match (change.bounds.contains(value), is_full) {
@@ -134,7 +134,8 @@ impl Counters {
         Some((known.what, cell.must_know(known, self.memory, self.now)))
     }
 
-    /// Returns whether the change overflows a ledger, which may have no sum to test the change on.
+    /// Returns whether the change overflows a ledger. The ledger may apply it, because it may have no sum to test it
+    /// on.
     fn may_overflow_unseen(&self, key: &Key, change: &Change) -> bool {
         let value = self.cells.get(key).map_or(0, |cell| cell.value);
         self.strategy == CounterStrategy::Ledger && value.checked_add(change.delta).is_none()
@@ -180,7 +181,7 @@ impl Counters {
         let capacity = counter.promise().capacity;
         let found = counter.cancel(key, op).await?;
         if let Some((what, must)) = self.known(key, op) {
-            // Cancelled again, or fenced for the first time since the store forgot: the fence may be new.
+            // If the store may have forgotten the old fence, the fence that this answer reports may be a new fence.
             let again = matches!(what, What::Cancelled) && !must;
             if found == what.cancelled() && !again {
                 return Ok(());

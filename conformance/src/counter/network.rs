@@ -36,7 +36,7 @@ pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: K
     Ok(())
 }
 
-/// How long an operation is remembered; its client cannot reach the server for longer.
+/// How long an operation is remembered: less than the time for which the client cannot reach the server.
 const BRIEF: Duration = Duration::from_millis(400);
 
 /// Neither the client nor a layer in front of it repeats the change after the server may have forgotten it.
@@ -62,8 +62,8 @@ pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &W
     // A request that is still in flight arrives before this one.
     far.value().await?;
     let value = fresh.value().await?;
-    ensure!(value < 200, "a change of 100 that was told {answer:?} has led to {value}");
-    ensure!(answer.is_err() || value >= 100, "a change of 100 was told {answer:?}, and the value is {value}");
+    ensure!(value < 200, "a change of 100 was answered {answer:?} and led to {value}");
+    ensure!(answer.is_err() || value >= 100, "a change of 100 was answered {answer:?}, and the value is {value}");
     Ok(())
 }
 
@@ -88,12 +88,12 @@ async fn change_while_cut(
 fn judge(answer: Result<Counted>, was_cut: bool, value: i64) -> Verdict {
     match answer {
         Ok(Counted::Applied { .. } | Counted::AlreadyApplied { .. }) => ensure_eq!(value, 3, "the value"),
-        Ok(other) => ensure!(false, "the change was told {other:?}"),
+        Ok(other) => ensure!(false, "the change was answered {other:?}"),
         Err(error) => {
-            ensure!(was_cut, "a change that nothing was in the way of failed: {error}");
+            ensure!(was_cut, "a change that was not cut failed: {error}");
             ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
-            ensure!(!error.is_retryable(), "{error} is to be tried again");
-            ensure!([1, 3].contains(&value), "the value is {value}, and the change is 2 on 1");
+            ensure!(!error.is_retryable(), "{error} is retryable");
+            ensure!([1, 3].contains(&value), "the value is {value} after a change of 2 on 1");
         }
     }
     Ok(())

@@ -29,7 +29,8 @@ const NAMES: [&str; 9] = [
     "Sharded",
 ];
 
-/// A failed open does not create the namespace: its name can still be used with a strategy that works.
+/// A strategy works, or its open is refused and creates no namespace: the name can still be used with a strategy that
+/// works.
 pub(super) async fn other_strategies_work_or_name_a_better_one(world: &World) -> Verdict {
     for (number, strategy) in OTHERS.into_iter().enumerate() {
         let name = format!("namespace-{number}");
@@ -64,7 +65,7 @@ fn ensure_names_another(strategy: Strategy, error: &Error) -> Verdict {
     Ok(())
 }
 
-/// A promise may exceed what was asked for, but never fall short of it.
+/// A counter promises at least the memory, the bounds and the capacity that its strategy asks for.
 pub(super) async fn other_strategies_promise_what_they_were_asked_for(world: &World) -> Verdict {
     for (number, strategy) in OTHERS.into_iter().enumerate() {
         let promise = world.store().counter(&format!("namespace-{number}").parse()?, strategy)?.promise();
@@ -95,8 +96,7 @@ fn is_enough(strategy: Strategy, memory: Remember) -> bool {
     }
 }
 
-/// Checks that the counter works. Each of these strategies remembers operations, so a counter that promises to remember
-/// none is another strategy in disguise.
+/// Checks that the counter works and promises to remember operations.
 async fn works(counter: Arc<dyn Counter>) -> Verdict {
     let counter = Subject::of(counter)?;
     ensure!(counter.promise().remember != Remember::None, "it promises to remember no operation");

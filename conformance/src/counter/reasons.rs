@@ -10,7 +10,7 @@ pub(super) async fn reasons_are_unsupported(world: &World, kind: Kind) -> Verdic
     let counter = Subject::new(world, kind)?;
     let change = counter.change("op", 5)?.because(Reason::new("delivered")?);
     let refused = counter.counter.apply(&counter.key, &change).await;
-    let error = refused.err().ok_or_else(|| Failure::new(format!("a reason was taken by {kind:?}")))?;
+    let error = refused.err().ok_or_else(|| Failure::new(format!("{kind:?} accepted a reason")))?;
     ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of {error}");
     ensure!(error.to_string().contains("Ledger"), "no strategy with a log is named: {error}");
     ensure!(!error.to_string().contains("delivered"), "the reason is shown: {error}");

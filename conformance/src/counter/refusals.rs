@@ -32,7 +32,7 @@ pub(super) async fn a_sold_out_stock_stays_sold_out_for_a_lost_sale(world: &Worl
     Ok(())
 }
 
-/// The operation is applied by another call before the lost attempt arrives.
+/// A lost sale that arrives after another call of its operation was applied changes nothing.
 pub(super) async fn a_lost_sale_is_void_after_its_operation_was_applied(world: &World, kind: Kind) -> Verdict {
     let (stock, link) = (stock(world, kind)?, Link::script([Fate::Late]));
     ensure_eq!(stock.behind(&link).retried("sale", -1).await?, Counted::OutOfBounds, "a sale");
@@ -54,7 +54,7 @@ pub(super) async fn a_lost_overflow_is_not_applied_later(world: &World, kind: Ki
     Ok(())
 }
 
-/// A full window tells that it is full, and keeps the void call although it is full.
+/// A full window answers `Full` to a change whose first attempt was lost, and that attempt changes nothing later.
 pub(super) async fn a_full_window_is_an_answer_after_a_lost_change(world: &World) -> Verdict {
     let window = storagebox_core::Strategy::Window { lifetime: HOUR, capacity: 1 };
     let (counter, link) = (Subject::open(world.store(), window, Bounds::NONE)?, Link::script([Fate::Late]));
@@ -111,7 +111,7 @@ pub(super) async fn more_void_calls_than_an_operation_keeps_are_a_doubt(world: &
     Ok(())
 }
 
-/// Void calls are kept for as long as an operation, and upkeep deletes them.
+/// A store keeps void calls for as long as operations. After that, upkeep deletes them.
 pub(super) async fn void_calls_are_forgotten_in_time(world: &World, kind: Kind) -> Verdict {
     let stock = stock(world, kind)?;
     for call in 0..Attempt::MAX_VOID as i64 {
@@ -130,8 +130,8 @@ pub(super) async fn void_calls_are_forgotten_in_time(world: &World, kind: Kind) 
     Ok(())
 }
 
-/// A first attempt, its repetition and a delivery at once. Whichever comes first, a repetition that is refused leaves
-/// nothing of the first attempt.
+/// The first attempt of a sale, its repetition and a delivery race. If the repetition is refused, the first attempt has
+/// no effect, not even if it arrives later.
 pub(super) async fn an_attempt_in_progress_counts_before_the_refusal_or_never(world: &World, kind: Kind) -> Verdict {
     let any = stock(world, kind)?;
     for round in 0..world.profile().rounds * 4 {
@@ -165,7 +165,8 @@ pub(super) async fn an_attempt_in_progress_counts_before_the_refusal_or_never(wo
     Ok(())
 }
 
-/// A strategy that keeps no row for an operation leaves the doubt, and applies nothing that it has refused for certain.
+/// A strategy that keeps no row for an operation cannot make a lost attempt void. It returns the refusal of a first
+/// attempt, and `OutcomeUnknown` for a repetition.
 pub(super) async fn a_refusal_that_voids_nothing_is_a_doubt(world: &World, kind: Kind) -> Verdict {
     let stock = stock(world, kind)?;
     ensure_eq!(stock.apply("sale", -1).await?, Counted::OutOfBounds, "a sale that lost no attempt");

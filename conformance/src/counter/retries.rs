@@ -10,7 +10,7 @@ use super::{Kind, Subject};
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// This holds whatever the number of operations in between, and for every client.
+/// A retry is recognised by every client, after any number of other operations.
 pub(super) async fn retries_are_applied_once(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let fresh = reopened(&world.client().await?, kind)?;
@@ -45,7 +45,7 @@ pub(super) async fn operations_are_scoped_by_key(world: &World, kind: Kind) -> V
     Ok(())
 }
 
-/// The time is a minimum. How much longer an operation is remembered is up to the backend.
+/// A store remembers an operation for at least the time that its strategy promises.
 pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for number in 0..5 {
@@ -53,7 +53,7 @@ pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict
     }
     let quarter = if world.can_travel() { HOUR / 4 } else { world.short() };
     for turn in 1..=4 {
-        // The last turn ends before the hour, with a margin for a clock that also goes on by itself.
+        // The last turn ends before the hour, with a margin for a clock that also runs in real time.
         let less = if turn == 4 { quarter / 10 } else { Duration::ZERO };
         world.pass(quarter - less).await;
         world.upkeep().await?;
@@ -66,12 +66,11 @@ pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict
     Ok(())
 }
 
-/// A store may remember for longer, so both answers are right at first. An operation that is applied again is
-/// remembered from then on.
+/// An operation that is applied a second time, after the store has forgotten it, is remembered from then on.
 pub(super) async fn remembers_anew_what_is_applied_anew(world: &World, kind: Kind) -> Verdict {
     let time = if world.can_travel() { HOUR } else { world.short() * 8 };
     let counter = Subject::open(world.store(), kind.strategy(Bounds::NONE, time), Bounds::NONE)?;
-    // These operations come before `op` in any order in which operations are forgotten.
+    // Whether a store forgets operations by age or by name, some of these operations come before `op`.
     for other in ["one", "two", "three", "four"] {
         let _ = counter.apply(other, 0).await?;
     }
@@ -121,7 +120,7 @@ pub(super) async fn remembers_a_delta_of_0(world: &World, kind: Kind) -> Verdict
     Ok(())
 }
 
-/// A promise may exceed what was asked for, but never fall short of it.
+/// A counter promises at least the memory, the bounds and the capacity that its strategy asks for.
 pub(super) async fn strategies_promise_what_they_were_asked_for(world: &World) -> Verdict {
     for kind in [Kind::Marker, Kind::Window, Kind::Sharded] {
         let strategy = kind.strategy(Bounds::NONE, HOUR);
@@ -164,7 +163,7 @@ pub(super) async fn retries_tell_the_first_value(world: &World, kind: Kind) -> V
     Ok(())
 }
 
-/// A retry gets its first answer even if the change would be rejected today.
+/// A retry gets its first answer, even if a new operation with the same change would be rejected.
 pub(super) async fn retries_are_judged_before_anything_else(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(-10, 10)?)?;
     ensure_eq!(counter.apply("up", 10).await?, counter.applied(10), "up to the ceiling");
@@ -184,7 +183,7 @@ pub(super) async fn retries_are_judged_before_anything_else(world: &World, kind:
     Ok(())
 }
 
-/// More operations than a page, a batch or a ring of a store may hold.
+/// A key remembers more operations than a page, a batch or a ring buffer of a store may hold.
 pub(super) async fn a_thousand_operations_are_remembered(world: &World, kind: Kind) -> Verdict {
     const OPERATIONS: i64 = 1_100;
     let counter = Subject::new(world, kind)?;

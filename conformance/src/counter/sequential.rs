@@ -34,7 +34,7 @@ pub(super) async fn bounds_are_inclusive(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-/// The result counts, not the direction: a change towards the bounds that does not reach them is rejected too.
+/// A change whose result is out of bounds is rejected, even if it moves the value towards the bounds.
 pub(super) async fn bounds_are_those_of_each_change(world: &World, kind: Kind) -> Verdict {
     let free = Subject::new(world, kind)?;
     let _ = free.apply("start", 5).await?;
@@ -52,7 +52,7 @@ pub(super) async fn bounds_are_those_of_each_change(world: &World, kind: Kind) -
     Ok(())
 }
 
-/// Every client sees the change, even a client that read before.
+/// Every client sees an acknowledged change, even a client that read before.
 pub(super) async fn reads_see_what_was_acknowledged(world: &World, kind: Kind) -> Verdict {
     let mine = Subject::new(world, kind)?;
     let strategy = kind.strategy(Bounds::NONE, HOUR);
@@ -88,7 +88,7 @@ pub(super) async fn value_is_the_sum(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-/// Neither the operation nor its delta is remembered: it may succeed later, and with another delta.
+/// A rejected operation is not remembered: it may succeed later, also with another delta.
 pub(super) async fn rejections_are_not_remembered(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(0, 10)?)?;
     for _ in 0..3 {

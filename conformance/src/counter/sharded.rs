@@ -35,7 +35,7 @@ fn ensure_refused<T: std::fmt::Debug>(answer: Result<T>, bounds: Bounds) -> Verd
     }
 }
 
-/// The refusal comes with the first call at the latest.
+/// A sharded counter whose bounds exclude 0 is refused when it is opened or with its first call.
 pub(super) async fn bounds_without_0_are_refused(world: &World) -> Verdict {
     let without = [Bounds::at_least(1), Bounds::at_most(-1), Bounds::between(5, 10)?, Bounds::between(-9, -3)?];
     for (number, bounds) in without.into_iter().enumerate() {
@@ -99,7 +99,8 @@ pub(super) async fn the_last_room_is_found_wherever_it_is(world: &World) -> Verd
     Ok(())
 }
 
-/// A bound that a double cannot represent is split into parts that add up to it, even if it is not divisible.
+/// A sharded counter accepts each value up to its bounds and none beyond, with any number of shards and with bounds
+/// that a double cannot represent.
 pub(super) async fn bounds_at_the_edges_are_exact_over_any_number_of_shards(world: &World) -> Verdict {
     const ODD: i64 = 999_999_999_999_999_999;
     for shards in [1, 2, 3, 7, 64] {
@@ -141,7 +142,7 @@ async fn ensure_ends_are_exact(counter: &Subject, bounds: Bounds) -> Verdict {
     Ok(())
 }
 
-/// Each operation is retried many times, while other operations use up the room of the shards and shift it.
+/// A retry is recognised after other operations have used up the room of its shard or moved room between shards.
 pub(super) async fn a_retry_never_lands_on_another_shard(world: &World) -> Verdict {
     let counter = Subject::within(world, Kind::Sharded, Bounds::between(0, 40)?)?;
     let mut sum = 0;

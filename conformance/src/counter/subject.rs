@@ -50,7 +50,7 @@ impl Kind {
         if self == Self::Ledger { Bounds::NONE } else { bounds }
     }
 
-    /// Returns whether a change may be forgotten at once or after other changes.
+    /// Returns whether the strategy may forget a change at once or after other changes.
     pub(super) fn forgets(self) -> bool {
         matches!(self, Self::Atomic | Self::Optimistic | Self::History)
     }
@@ -67,7 +67,8 @@ pub(super) struct Subject {
     pub(super) counter: Arc<dyn Counter>,
     pub(super) key: Key,
     bounds: Bounds,
-    /// Whether a repetition is answered as one. A store's own request token repeats the first answer instead.
+    /// Whether the answer to a repetition shows that it is a repetition. With a store's own request token, a repetition
+    /// gets the first answer again.
     tells_repeats: bool,
 }
 
@@ -117,7 +118,7 @@ impl Subject {
         self.counter.promise()
     }
 
-    /// Returns the value that an answer contains, or `None` if the counter does not promise to answer it.
+    /// Returns the value that an answer contains, or `None` if the counter does not promise values in its answers.
     fn told(&self, value: i64) -> Option<i64> {
         self.promise().answers_value.then_some(value)
     }
@@ -136,7 +137,8 @@ impl Subject {
         self.tells_repeats
     }
 
-    /// Returns the answer as the strategy gives it: `Applied` for a repetition that it does not report as one.
+    /// Returns the answer as the strategy gives it: `Applied` instead of `AlreadyApplied` if the strategy does not
+    /// report repetitions.
     fn as_told(&self, counted: Counted) -> Counted {
         match counted {
             Counted::AlreadyApplied { value } if !self.tells_repeats => Counted::Applied { value },
@@ -159,13 +161,13 @@ impl Subject {
         self.attempt_as(Attempt::first(), op, delta).await
     }
 
-    /// Makes this attempt and returns its result.
+    /// Makes the change as this attempt of its call, and returns the result.
     pub(super) async fn attempt_as(&self, attempt: Attempt, op: &str, delta: i64) -> Result<Counted> {
         let counted = self.counter.attempt_apply(attempt, &self.key, &self.change(op, delta)?).await?;
         Ok(self.as_told(counted))
     }
 
-    /// Makes a call, and repeats it as a caller would.
+    /// Makes a change with the default retry policy.
     pub(super) async fn retried(&self, op: &str, delta: i64) -> Result<Counted> {
         Retry::default().call(&Counting::default(), |attempt| self.attempt_as(attempt, op, delta)).await
     }
@@ -187,8 +189,8 @@ impl Subject {
         repeated(|| self.counter.value(&self.key), is_refusal).await
     }
 
-    /// Repeats the change until it is answered. Allowed only on a counter that remembers operations, or that remembers
-    /// the last writers if the case has no more of them.
+    /// Repeats the change until it is answered. The counter must remember operations, or at least as many last writers
+    /// as the case has.
     pub(super) async fn apply_until_answered(&self, op: &str, delta: i64) -> Result<Counted, Failure> {
         repeated(|| self.attempt(op, delta), |error| error.is_retryable() || is_doubt(error)).await
     }

@@ -44,8 +44,8 @@ pub(super) async fn full_is_full_and_forgets_nothing(world: &World, kind: Kind) 
     Ok(())
 }
 
-/// Applies the operation until the window is no longer full. Where the clock cannot be moved, a backend may free places
-/// later, by as much as it lets clocks differ.
+/// Applies the operation until the window is no longer full. On a real clock, a backend may free places later, by the
+/// difference that it allows between clocks.
 async fn freed(world: &World, counter: &Subject, op: &str) -> Result<Counted, Failure> {
     let turns = if world.can_travel() { 1 } else { 60 };
     for _ in 0..turns {
@@ -182,7 +182,7 @@ pub(super) async fn racing_callers_fill_it_exactly(world: &World, kind: Kind) ->
             let applied = answers.iter().filter(|answer| matches!(answer, Counted::Applied { .. })).count();
             ensure_eq!(applied, size.min(6), "callers of {size} that were applied");
             let value = usize::try_from(counter.value().await?).unwrap_or_default();
-            ensure!(value == applied, "{applied} were told to be applied, and the value is {value}");
+            ensure!(value == applied, "{applied} changes were acknowledged, and the value is {value}");
         }
     }
     Ok(())

@@ -176,7 +176,7 @@ impl Claims {
         })
     }
 
-    /// Returns the answer to the same call made a second time.
+    /// Returns the expected answer to a repetition of the call that had this answer.
     fn again<'a>(&self, answer: &'a str) -> &'a str {
         match answer {
             "New" => "Again",
@@ -185,7 +185,7 @@ impl Claims {
         }
     }
 
-    /// Returns the answer of `get` after the call.
+    /// Returns the expected answer of `get` after the call that had this answer.
     fn state_after<'a>(&self, answer: &'a str) -> &'a str {
         match (self.call(), answer) {
             ("retire", "Retired") => "Unknown",
@@ -196,7 +196,8 @@ impl Claims {
         }
     }
 
-    /// Checks that items and holders name each other, and that the other claims hold the same items as before.
+    /// Checks that each held item and its claim name each other, and that the other claims hold the same items as
+    /// before.
     async fn ensure_whole(&self) -> Verdict {
         let mut expected = BTreeMap::new();
         for claim in [&self.ada, &self.bob, &self.kim] {

@@ -256,7 +256,7 @@ impl Id {
         Ok(())
     }
 
-    /// Returns the answer, and the lease if the answer has one.
+    /// Makes the call of the cell, and returns its answer and the lease in the answer, if any.
     async fn answer(&self) -> Result<(String, Option<Lease>), Failure> {
         let print = match TABLE.calls[self.cell.call] {
             "begin" => TEN,
@@ -312,7 +312,7 @@ impl Id {
     }
 
     fn own(&self) -> Result<&Lease, Failure> {
-        self.lease.as_ref().ok_or_else(|| Failure::new("the table asks for a lease that nobody has"))
+        self.lease.as_ref().ok_or_else(|| Failure::new("the call needs a lease, and no caller has one in this state"))
     }
 }
 

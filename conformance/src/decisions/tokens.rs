@@ -98,7 +98,7 @@ impl Scene for Token {
     }
 }
 
-/// Returns the answer to the same call made a second time.
+/// Returns the expected answer to a repetition of the call that had this answer.
 fn again_of(answer: &str) -> &str {
     match answer {
         "created" => "already_live",

@@ -50,7 +50,7 @@ async fn meet(world: &World, call: Call, fate: Fate) -> Verdict {
     let link = Link::script([fate]);
     let far: Arc<dyn Backend> = link.before_store(world.store());
     match (fate, call.make(&scene, &far).await) {
-        (Fate::Delivered | Fate::Twice, Ok(told)) => ensure_eq!(told, call.first(), "what it is told"),
+        (Fate::Delivered | Fate::Twice, Ok(told)) => ensure_eq!(told, call.first(), "the answer to the call"),
         (_, Err(error)) if error.kind() == ErrorKind::OutcomeUnknown => {
             let expected = if fate == Fate::ReplyLost { call.again() } else { call.first() };
             ensure_eq!(call.make(&scene, &far).await?, expected, "the same call again");
@@ -67,7 +67,7 @@ async fn ensure_lost<T: std::fmt::Debug>(answer: impl Future<Output = Result<T>>
     Ok(())
 }
 
-/// Every call of a lease is in flight while the lease expires and another begins.
+/// Calls of a lease that land after it has expired and another lease has begun change nothing.
 pub(super) async fn what_lands_after_the_lease_changed_hands_changes_nothing(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (ada, bob, short) = (op("ada")?, op("bob")?, world.short());
@@ -99,7 +99,7 @@ pub(super) async fn what_lands_after_the_lease_changed_hands_changes_nothing(wor
     Ok(())
 }
 
-/// Every call that made a record is in flight while the record, or its lease, ends.
+/// Calls that made a record or a lease, and that land after its end, change nothing.
 pub(super) async fn what_lands_after_the_end_changes_nothing(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let ada = op("ada")?;
@@ -184,7 +184,7 @@ struct Life<'a> {
 }
 
 impl Life<'_> {
-    /// Plays one of several lives of an id, and returns the value that it leaves.
+    /// Runs one of several sequences of calls on the id, and returns the value that the id has afterwards.
     async fn live(&self, choice: u8) -> Result<Option<&'static str>, Failure> {
         match choice {
             0 => {
@@ -252,7 +252,7 @@ impl Life<'_> {
         let result = text("result")?;
         let completed = answered(|| self.repos.leases.complete(lease, &result, FOREVER)).await?;
         let (Completed::Completed(entry) | Completed::Again(entry)) = completed else {
-            return Err(Failure::new("completing one's lease was fenced"));
+            return Err(Failure::new("the caller's own complete was fenced"));
         };
         ensure_eq!(entry.value, result, "the result that was recorded");
         Ok(())

@@ -125,7 +125,7 @@ impl Call {
         }
     }
 
-    /// Returns the answer to the same call after it has landed.
+    /// Returns the answer to a repetition of the call after it has landed.
     pub(super) fn again(self) -> Told {
         match self {
             Self::Record | Self::Replace | Self::Forget | Self::Complete => Told::Before,

@@ -167,7 +167,7 @@ pub(super) async fn a_listing_refuses_what_it_cannot_read(world: &World) -> Verd
     repos.record_new(&id("order")?, "value", &op("ada")?, FOREVER).await?;
     ensure_refused(repos.records.list(None, 0).await, "a listing by 0")?;
     let cursor = Cursor::new("no cursor of any namespace \u{1f9c0}");
-    ensure_refused(repos.records.list(Some(&cursor), 10).await, "a listing from a cursor that nobody made")?;
+    ensure_refused(repos.records.list(Some(&cursor), 10).await, "a listing from a cursor that no listing returned")?;
     let page = repos.records.list(None, usize::MAX).await?;
     ensure_eq!(page.entries.len(), 1, "records listed without a limit");
     Ok(())

@@ -143,7 +143,7 @@ impl Repos {
         Ok(ensure_matches!(recorded, Recorded::New(version) => version, "{op} records the vacant id {id}"))
     }
 
-    /// Begins, and checks that the lease was started.
+    /// Begins a lease, and checks that it was started.
     async fn begin_new(&self, id: &DedupId, op: &OpId, duration: Duration) -> Result<Lease, Failure> {
         let begun = self.leases.begin(id, op, duration, None).await?;
         let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "{op} begins the vacant id {id}");

@@ -17,7 +17,7 @@ use crate::model::{self, compare, minutes};
 use crate::world::World;
 
 pub(super) async fn random_calls_match_the_model(world: &World) -> Verdict {
-    // Where the clock cannot be moved, nothing may expire during a sequence, however slow the store is.
+    // On a clock that the suite cannot move, nothing may expire during a sequence, however slow the store is.
     let stretch = if world.can_travel() { 1 } else { 100_000 };
     compare(world, Records { now: Duration::ZERO, stretch, ids: BTreeMap::new() }).await
 }

@@ -25,13 +25,13 @@ fn lease(world: &World) -> Duration {
     world.short() * 3
 }
 
-/// Keeps results forever and retries errors at once, so that no case has to wait for either.
+/// Returns options of runs that keep results forever and retry errors at once, so that no case waits for either.
 fn options(world: &World) -> RunOptions {
     let retry = Retry { attempts: 100, first_delay: Duration::ZERO, max_delay: Duration::ZERO };
     RunOptions::default().lease(lease(world)).retention(Retention::Forever).retry(retry)
 }
 
-/// Runs work that must not fail.
+/// Runs the work, and checks that the run returns no error.
 async fn run_well<F, Fut>(
     repos: &Repos,
     timer: &StoreTimer,

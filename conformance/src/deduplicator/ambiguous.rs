@@ -11,7 +11,7 @@ use crate::world::World;
 
 const FATES: [Fate; 4] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice];
 
-/// Creates a deduplicator whose call has this fate at one of its steps.
+/// Creates a deduplicator whose link gives the call at this step this fate and delivers all other calls.
 fn faulty(world: &World, step: usize, fate: Fate) -> Result<(Deduplicator, Arc<Link>)> {
     let link = Link::script(std::iter::repeat_n(Fate::Delivered, step).chain([fate]));
     Ok((desk(&*link.before_store(world.store()))?, link))
@@ -27,7 +27,8 @@ fn ensure_honest(answer: Result<Assigned>, may_be_empty: bool) -> Verdict {
     Ok(())
 }
 
-/// Steps: record, take, commit. Requests in flight land before the call is repeated, or after it.
+/// Each step of an assignment (record, take, commit) meets each fault. The lost request lands before or after the
+/// assignment is repeated.
 pub(super) async fn a_loss_at_any_step_of_an_assignment_loses_nothing(world: &World) -> Verdict {
     let mut told = Told::new();
     add_seats(&**world.store(), "monday", 0..30).await?;
@@ -49,7 +50,8 @@ pub(super) async fn a_loss_at_any_step_of_an_assignment_loses_nothing(world: &Wo
     Ok(())
 }
 
-/// Steps: record, take, mark as giving up, release, clear. Then the next class is chosen, or the same after a refill.
+/// Each step of giving up an empty class (record, take, mark as giving up, release, clear) meets each fault. Then the
+/// id asks for another class, or for the same class after a refill.
 pub(super) async fn a_loss_at_any_step_of_giving_up_loses_nothing(world: &World) -> Verdict {
     let (mut told, mut seats) = (Told::new(), 0);
     for (number, fate) in FATES.into_iter().enumerate() {
@@ -72,19 +74,19 @@ pub(super) async fn a_loss_at_any_step_of_giving_up_loses_nothing(world: &World)
     Ok(())
 }
 
-/// The take is still in flight when its class is given up, and lands when the class has a seat again.
+/// A take that lands after its id has given up the class takes no seat, even if the class has a seat again.
 pub(super) async fn a_late_take_of_a_bank_that_was_given_up_gets_nothing(world: &World) -> Verdict {
     let (mut told, mut seats) = (Told::new(), 0);
     for round in 0..4 {
         let id = format!("student-{round}");
         let (far, link) = faulty(world, 1, Fate::Late)?;
-        ensure!(far.assign(id.as_str(), "monday").await.is_err(), "a take that is under way was answered");
+        ensure!(far.assign(id.as_str(), "monday").await.is_err(), "a take in flight was answered");
         if round % 2 == 0 {
             ensure_eq!(assign(&far, &id, "monday").await?, Assigned::Empty, "an empty class");
         } else {
             recover_all(&far, 10).await?;
         }
-        ensure_eq!(link.under_way(), 1, "takes that are under way");
+        ensure_eq!(link.under_way(), 1, "takes in flight");
         for class in ["monday", "friday"] {
             add_seats(&**world.store(), class, seats..seats + 1).await?;
         }
@@ -107,8 +109,8 @@ pub(super) async fn a_late_take_of_a_bank_that_was_given_up_gets_nothing(world: 
     ensure_settled(world, &told, 2 * seats).await
 }
 
-/// Some ids ask until they are answered, others are abandoned. Then the faults end, every request lands, abandoned ids
-/// are recovered, and every id asks once more.
+/// Some ids ask until they are answered, others are abandoned. After the faults have ended, every request has landed
+/// and abandoned ids are recovered, every id asks once more and has one seat.
 pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verdict {
     let mut rng = world.rng();
     for _ in 0..world.profile().rounds {
@@ -125,7 +127,7 @@ pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verd
                 ensure_honest(far.assign(id.as_str(), class).await, true)?;
             } else if let Some(item) = assign(&far, &id, class).await?.item() {
                 let before = told.insert(id.clone(), item.clone());
-                ensure!(before.is_none_or(|before| before == *item), "{id} was told two seats");
+                ensure!(before.is_none_or(|before| before == *item), "{id} was given two seats");
             }
             match rng.u8(..8) {
                 0 => link.land().await,
@@ -147,7 +149,7 @@ async fn finish(world: &World, told: &mut Told) -> Verdict {
         let id = format!("student-{student}");
         let assigned = assign_any(&desk, &id, &CLASSES).await?;
         let before = told.get(&id);
-        ensure!(before.is_none() || before == assigned.item(), "{id} was told {before:?}, and now {assigned:?}");
+        ensure!(before.is_none() || before == assigned.item(), "{id} was given {before:?}, and now {assigned:?}");
         told.extend(assigned.item().map(|item| (id, item.clone())));
     }
     ensure_eq!(told.len(), 18, "students with a seat of 18");

@@ -76,7 +76,7 @@ impl Repeatable for Call {
     async fn ensure_done(self, world: &World, scene: &Scene, store: &Arc<dyn Backend>) -> Verdict {
         let assigned = scene.assign(store).await?;
         let told: Vec<_> = assigned.item().cloned().into_iter().collect();
-        ensure_eq!(scene.held(world).await?, told, "the seats that are held, and those that the id was told of");
+        ensure_eq!(scene.held(world).await?, told, "the held seats, and the seats that the id was given");
         ensure_eq!(told.len(), usize::from(self == Self::OneOfThree), "seats in the end");
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 
-/// The number of seats: more than an assignment has points in all ways together.
+/// The number of seats per class, above the number of assignments that a case makes.
 const SEATS: usize = 200;
 
 /// The ways in which an assignment is continued after the drop.
@@ -27,7 +27,7 @@ fn gated(world: &World) -> storagebox_core::Result<Deduplicator> {
     desk(&*Link::gated().before_store(world.store()))
 }
 
-/// Continues the assignment in another process, and returns what the id has in the end.
+/// Continues the assignment in another process, and returns the last answer about the id.
 async fn carry_on(world: &World, id: &str, class: &str, way: Way) -> Result<Assigned, Failure> {
     let fresh = desk(&*world.client().await?)?;
     match way {
@@ -66,7 +66,8 @@ impl Point<'_> {
         format!("{:?}-{}", self.way, self.number)
     }
 
-    /// Drops the assignment at this point. Returns whether it has such a point; if not, adds its item to `told`.
+    /// Drops the assignment at this await point and returns true. If the assignment finished before the point, adds its
+    /// item to `told` and returns false.
     async fn is_dropped(&self, told: &mut Told) -> Result<bool, Failure> {
         let answer = drop_after(self.far.assign(self.id(), self.class), self.number).await.transpose()?;
         told.extend(answer.as_ref().and_then(Assigned::item).map(|item| (self.id(), item.clone())));
@@ -99,7 +100,8 @@ pub(super) async fn dropping_an_assignment_at_any_point_loses_nothing(world: &Wo
     Ok(())
 }
 
-/// The bank is empty, so there are more steps: the intent is given up, its claim fenced, and the record cleared.
+/// An assignment from an empty bank is dropped at each await point, among them those of its giving up. Its continuation
+/// loses no seat.
 pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told, mut seats) = (gated(world)?, Told::new(), 0);
     for way in WAYS {
@@ -120,7 +122,8 @@ pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &Worl
     Ok(())
 }
 
-/// The first bank was empty, and now another one is chosen.
+/// An assignment from a second bank, after the first was empty, is dropped at each await point. Its continuation loses
+/// no seat.
 pub(super) async fn dropping_a_second_choice_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told) = (gated(world)?, Told::new());
     for class in ["wednesday", "friday"] {
@@ -141,7 +144,7 @@ pub(super) async fn dropping_a_second_choice_at_any_point_loses_nothing(world: &
     Ok(())
 }
 
-/// The recovery finds two abandoned ids: one gets its seat, the other gives up.
+/// A recovery of two abandoned ids, of which one gets a seat and one gives up, is dropped at each await point.
 pub(super) async fn dropping_a_recovery_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told) = (gated(world)?, Told::new());
     add_seats(&**world.store(), "friday", 0..SEATS).await?;
@@ -153,7 +156,7 @@ pub(super) async fn dropping_a_recovery_at_any_point_loses_nothing(world: &World
     ensure_settled(world, &told, SEATS).await
 }
 
-/// Drops a recovery at this point. Returns whether it has such a point.
+/// Drops a recovery at this await point. Returns false if the recovery finished before it.
 async fn drop_recovery_at(world: &World, far: &Deduplicator, told: &mut Told, point: usize) -> Result<bool, Failure> {
     abandon(world, &format!("{point}")).await?;
     let recovery = drop_after(far.recover(None, 1_000), point).await.transpose()?;

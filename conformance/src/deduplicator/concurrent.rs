@@ -15,7 +15,7 @@ fn one_item(answers: &[Assigned]) -> Result<Item, Failure> {
     let items: BTreeSet<_> = answers.iter().filter_map(Assigned::item).collect();
     ensure_eq!(items.len(), 1, "different items of one id");
     let new = answers.iter().filter(|answer| matches!(answer, Assigned::New { .. })).count();
-    ensure!(new <= 1, "{new} callers of one id are told New");
+    ensure!(new <= 1, "{new} callers of one id are answered New");
     items.first().map(|item| (*item).clone()).ok_or_else(|| Failure::new("no caller has an item"))
 }
 
@@ -33,7 +33,7 @@ pub(super) async fn racing_calls_of_one_id_share_one_item(world: &World) -> Verd
             .await?;
             ensure!(!answers.contains(&Assigned::Empty), "Empty from a class with seats for all");
             let new = answers.iter().filter(|answer| matches!(answer, Assigned::New { .. })).count();
-            ensure_eq!(new, 1, "callers of one id that are told New");
+            ensure_eq!(new, 1, "callers of one id that are answered New");
             told.insert(id, one_item(&answers)?);
         }
     }
@@ -61,7 +61,7 @@ pub(super) async fn racing_calls_of_one_id_over_several_banks_share_one_item(wor
     ensure_settled(world, &told, seats * 3).await
 }
 
-/// Article 1: a hundred concurrent requests, five per customer.
+/// Twenty customers make five concurrent requests each, as in article 1, and each gets one item.
 pub(super) async fn a_hundred_requests_of_twenty_customers(world: &World) -> Verdict {
     let (desks, mut told) = (desks(world).await?, Told::new());
     let rounds = world.profile().rounds;
@@ -82,7 +82,7 @@ pub(super) async fn a_hundred_requests_of_twenty_customers(world: &World) -> Ver
     ensure_settled(world, &told, 100 * rounds).await
 }
 
-/// Article 1: 150 students, three classes of 50. Every student has wishes, and in the end every student has a seat.
+/// 150 students with wishes ask for seats in three classes of 50, as in article 1. In the end every student has a seat.
 pub(super) async fn the_professors_three_classes(world: &World) -> Verdict {
     let (desks, mut rng) = (desks(world).await?, world.rng());
     for class in CLASSES {
@@ -111,12 +111,13 @@ fn told_by<'a>(answers: impl Iterator<Item = (usize, &'a Assigned)>) -> Result<T
     for (student, answer) in answers {
         let Some(item) = answer.item() else { continue };
         let before = told.insert(format!("student-{student}"), item.clone());
-        ensure!(before.is_none_or(|before| before == *item), "student {student} was told two seats");
+        ensure!(before.is_none_or(|before| before == *item), "student {student} was given two seats");
     }
     Ok(told)
 }
 
-/// As before, but each student asks on three devices at once, with other wishes on each.
+/// 150 students each ask for a seat on three devices at once, with different wishes on each device, and each gets one
+/// seat.
 pub(super) async fn three_classes_asked_for_from_three_devices(world: &World) -> Verdict {
     let (desks, mut rng) = (desks(world).await?, world.rng());
     for class in CLASSES {
@@ -130,7 +131,7 @@ pub(super) async fn three_classes_asked_for_from_three_devices(world: &World) ->
     .await?;
     let told = told_by(answers.iter().enumerate().map(|(number, answer)| (number % 150, answer)))?;
     ensure_eq!(told.len(), 150, "students with a seat");
-    ensure!(!answers.contains(&Assigned::Empty), "a device was told that there is no seat");
+    ensure!(!answers.contains(&Assigned::Empty), "a device was answered Empty");
     ensure_settled(world, &told, 150).await
 }
 
@@ -156,7 +157,7 @@ pub(super) async fn more_ids_than_items(world: &World) -> Verdict {
     ensure_settled(world, &told, seats).await
 }
 
-/// Each id asks for the empty class and for the class with seats, at the same time.
+/// Each id asks for an empty class and for a class with seats at the same time, and gets one seat.
 pub(super) async fn racing_choices_beside_an_empty_bank(world: &World) -> Verdict {
     let (desks, mut told, mut seats) = (desks(world).await?, Told::new(), 0);
     for round in 0..world.profile().rounds * 2 {
@@ -198,7 +199,7 @@ pub(super) async fn refills_while_ids_choose(world: &World) -> Verdict {
         for student in 0..8 {
             let id = format!("student-{round}-{student}");
             let assigned = assign_any(&desks[0], &id, &CLASSES).await?;
-            let item = assigned.item().ok_or_else(|| Failure::new(format!("{id} has no seat of 9 for 8")))?;
+            let item = assigned.item().ok_or_else(|| Failure::new(format!("{id} has no seat, of 9 for 8 ids")))?;
             told.insert(id, item.clone());
         }
         ensure_settled(world, &told, seats * 3).await?;

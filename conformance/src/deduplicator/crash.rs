@@ -20,7 +20,7 @@ pub(super) async fn what_was_assigned_survives_a_restart(world: &World) -> Verdi
         let fresh = desk(&*world.client().await?)?;
         ensure_eq!(recover_all(&fresh, 10).await?.finished, 1, "ids that a recovery finished after {how:?}");
         let assigned = assign(&fresh, &half, "monday").await?;
-        ensure!(matches!(assigned, Assigned::Again { .. }), "{half} is told {assigned:?} after {how:?}");
+        ensure!(matches!(assigned, Assigned::Again { .. }), "{half} is answered {assigned:?} after {how:?}");
         let item = assigned.item().ok_or_else(|| Failure::new("no seat"))?.clone();
         told.insert(half, item);
     }

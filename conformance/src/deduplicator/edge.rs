@@ -47,14 +47,14 @@ pub(super) async fn nasty_ids_get_items_of_their_own(world: &World) -> Verdict {
     ensure_eq!(seats.iter().collect::<BTreeSet<_>>().len(), texts.len(), "different seats");
     for (id, seat) in texts.iter().zip(&seats) {
         let again = desk.assign(id.as_str(), "friday").await?;
-        ensure!(matches!(&again, Assigned::Again { item, .. } if item == seat), "{id:?} is told {again:?}");
+        ensure!(matches!(&again, Assigned::Again { item, .. } if item == seat), "{id:?} is answered {again:?}");
     }
     let left = world.store().item_bank(&"monday".parse()?)?.counts().await?.free;
     ensure_eq!(left, 0, "free seats");
     Ok(())
 }
 
-/// Each bank has one item, and the longest names and ids are combined with the longest items.
+/// Assignments from many banks with nasty names, each with one nasty item, return the item of the right bank.
 pub(super) async fn nasty_banks_and_items_are_told_apart(world: &World) -> Verdict {
     let (names, items) = (nasty_texts(), nasty_items());
     let mut desk = Deduplicator::new(world.dedup()?);
@@ -69,12 +69,12 @@ pub(super) async fn nasty_banks_and_items_are_told_apart(world: &World) -> Verdi
         ensure_eq!(found.as_str(), item.as_str(), "the item of {name:?}");
         let again = desk.assign(id.as_str(), "a").await?;
         let right = matches!(&again, Assigned::Again { bank, item } if bank.as_str() == name && *item == found);
-        ensure!(right, "{id:?} is told {again:?}");
+        ensure!(right, "{id:?} is answered {again:?}");
     }
     Ok(())
 }
 
-/// A lease exists where the record would be: the assignment is refused, and nothing is taken.
+/// An assignment whose id already has a lease of another use is refused, and nothing is taken.
 pub(super) async fn records_used_for_something_else_are_refused(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..2).await?;
     let (leases, id) = (world.store().lease_repo(&"students".parse()?)?, DedupId::new("ada")?);

@@ -62,7 +62,7 @@ cases! { Deduplicator:
     "IB-5" Sequential python_faults: python_fault_8_assigned_item_added_again;
 }
 
-/// The professor's classes. Other cases use some of them.
+/// The names of the classes, each of which is a bank of seats.
 const CLASSES: [&str; 3] = ["monday", "wednesday", "friday"];
 
 /// Creates a client's deduplicator of all classes.
@@ -78,7 +78,7 @@ fn desk(store: &dyn Backend) -> Result<Deduplicator> {
 async fn crash_after(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usize) -> Verdict {
     let link = Link::script(std::iter::repeat_n(Fate::Delivered, steps).chain([Fate::RequestLost]));
     let ended = desk(&*link.before_store(store))?.assign(id, class).await;
-    ensure!(ended.is_err(), "{id} was through before it crashed after {steps} steps: {ended:?}");
+    ensure!(ended.is_err(), "{id} finished before it crashed after {steps} steps: {ended:?}");
     Ok(())
 }
 
@@ -155,11 +155,11 @@ async fn ensure_settled(world: &World, told: &Told, seats: usize) -> Verdict {
     held.sort();
     expected.sort();
     let names = |items: &[Item]| items.iter().map(|item| item.as_str().to_owned()).collect::<Vec<_>>();
-    ensure_eq!(names(&held), names(&expected), "the seats that are held, and those that ids were told of");
+    ensure_eq!(names(&held), names(&expected), "the held seats, and the seats that ids were given");
     let desk = desk(&*world.client().await?)?;
     for (id, item) in told {
         let again = assign(&desk, id, CLASSES[0]).await?;
-        ensure!(matches!(&again, Assigned::Again { item: found, .. } if found == item), "{id} is told {again:?}");
+        ensure!(matches!(&again, Assigned::Again { item: found, .. } if found == item), "{id} is answered {again:?}");
     }
     Ok(())
 }

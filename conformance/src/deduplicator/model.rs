@@ -53,7 +53,7 @@ impl Desk {
         if right {
             return Ok(());
         }
-        Err(Failure::new(format!("{id} asks for {class} and is told {found:?}; the model is {self:?}")))
+        Err(Failure::new(format!("{id} asks for {class} and is answered {found:?}; the model is {self:?}")))
     }
 
     fn knows(&self, item: &(&'static str, String)) -> bool {
@@ -110,7 +110,7 @@ impl model::Model for Desk {
             Call::Recover => {
                 let found = desk.recover(None, 100).await?;
                 let expected = Recovery { seen: self.asked.len() as u64, ..Recovery::default() };
-                ensure_eq!(found, expected, "what recovery did where nobody crashed");
+                ensure_eq!(found, expected, "what recovery did although no caller crashed");
                 Ok(())
             }
         }

@@ -7,7 +7,8 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::{World, items};
 
-/// The package took an item before it looked for the record. The bank was empty, so the user got nothing.
+/// A returning user gets the same item from an empty bank. The Python package tried to take an item before it looked
+/// for the record.
 pub(super) async fn python_fault_1_returning_user_from_an_empty_bank(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..1).await?;
     let desk = desk(&**world.store())?;
@@ -24,7 +25,8 @@ pub(super) async fn python_fault_1_returning_user_from_an_empty_bank(world: &Wor
     Ok(())
 }
 
-/// The package took every error of writing the record, even a throttle, for "assigned already", and answered nothing.
+/// An error of writing the record is an unknown outcome, and the retry gets the item. The Python package mistook every
+/// such error for an earlier assignment.
 pub(super) async fn python_fault_2_error_on_the_record_is_not_assigned_already(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..9).await?;
     let mut told = Told::new();
@@ -47,7 +49,8 @@ pub(super) async fn python_fault_2_error_on_the_record_is_not_assigned_already(w
     Ok(())
 }
 
-/// The package read the unprocessed part of a batch under a wrong name: 15 of 25 items were lost.
+/// No item of an acknowledged batch is lost. The Python package lost 15 of 25 items, because it read the unprocessed
+/// part under a wrong name.
 pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdict {
     let (bank, all) = (world.bank()?, items(1_000)?);
     let mut rng = world.rng();
@@ -78,7 +81,7 @@ pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdic
     Ok(())
 }
 
-/// The item was taken, there was no record, and the retry failed.
+/// After a lost reply of a take, the retry returns the item. In the Python package the item was lost.
 pub(super) async fn python_fault_5_lost_reply_of_the_take(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..1).await?;
     let link = Link::script([Fate::Delivered, Fate::ReplyLost]);
@@ -101,7 +104,8 @@ pub(super) async fn python_fault_5_lost_reply_of_the_take(world: &World) -> Verd
     Ok(())
 }
 
-/// The item was taken, and there was no record.
+/// After a crash between the take and the record, the id gets the item that was taken. In the Python package the item
+/// was lost.
 pub(super) async fn python_fault_6_crash_between_take_and_record(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..2).await?;
     let mut told = Told::new();
@@ -121,7 +125,7 @@ pub(super) async fn python_fault_6_crash_between_take_and_record(world: &World) 
     Ok(())
 }
 
-/// The store refused the whole batch.
+/// A batch that names an item twice adds it once. In the Python package the store refused the whole batch.
 pub(super) async fn python_fault_7_duplicate_in_one_call(world: &World) -> Verdict {
     let (bank, code) = (world.bank()?, Item::new("SAVE-10")?);
     let report = bank.add(&[code.clone(), code.clone()]).await?;
@@ -133,7 +137,7 @@ pub(super) async fn python_fault_7_duplicate_in_one_call(world: &World) -> Verdi
     Ok(())
 }
 
-/// The bank forgot items that it had handed out, so an item that was added again was handed out again.
+/// An assigned item that is added again is not assigned again. In the Python package the bank had forgotten the item.
 pub(super) async fn python_fault_8_assigned_item_added_again(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..1).await?;
     let desk = desk(&**world.store())?;

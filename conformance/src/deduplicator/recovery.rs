@@ -16,7 +16,7 @@ async fn told(world: &World, ids: impl IntoIterator<Item = String>) -> Result<To
     for id in ids {
         let again = assign(&desk, &id, "monday").await?;
         let Assigned::Again { item, .. } = again else {
-            return Err(Failure::new(format!("{id} should have its seat, and is told {again:?}")));
+            return Err(Failure::new(format!("{id} should have its seat, and is answered {again:?}")));
         };
         told.insert(id, item);
     }
@@ -90,7 +90,7 @@ pub(super) async fn recovery_changes_nothing_that_is_finished(world: &World) -> 
     Ok(())
 }
 
-/// Half of the callers crash, the others go on, and recoveries run all the time.
+/// Recoveries run while half of the callers crash and the others continue, and take no seat from any id.
 pub(super) async fn recovery_beside_live_callers_disturbs_nobody(world: &World) -> Verdict {
     let (desks, mut rng) = (desks(world).await?, world.rng());
     let (mut told, mut seats) = (Told::new(), 0);

@@ -28,7 +28,7 @@ pub(super) async fn same_id_same_item_whichever_bank_is_asked(world: &World) -> 
         for other in CLASSES {
             let again = desk.assign(id.as_str(), other).await?;
             let right = matches!(&again, Assigned::Again { bank, item } if bank.as_str() == class && *item == seat);
-            ensure!(right, "{id} asks for {other} and is told {again:?}");
+            ensure!(right, "{id} asks for {other} and is answered {again:?}");
         }
         told.insert(id, seat);
     }
@@ -58,7 +58,7 @@ pub(super) async fn another_process_answers_the_same_item(world: &World) -> Verd
     Ok(())
 }
 
-/// The records are in another sandbox, as if in another database.
+/// Assignments work with banks and records in different sandboxes, as if in different databases.
 pub(super) async fn banks_and_records_may_be_in_different_stores(world: &World) -> Verdict {
     let records = world.another().await?;
     let bank = world.filled(3).await?;

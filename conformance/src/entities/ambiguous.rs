@@ -37,7 +37,7 @@ pub(super) async fn a_commit_whose_reply_is_lost_is_repeated(world: &World) -> V
     Ok(())
 }
 
-/// The late commit finds another version, or it was made already and lands again after the commit of another message.
+/// A commit that lands late, or a second time, after the commit of another message changes nothing.
 pub(super) async fn a_commit_that_lands_late_undoes_nothing(world: &World) -> Verdict {
     let entities = split(world)?;
     for fate in [Fate::Late, Fate::Twice] {
@@ -62,7 +62,7 @@ pub(super) async fn a_commit_that_lands_late_undoes_nothing(world: &World) -> Ve
     Ok(())
 }
 
-/// The later entry belongs to the same message, which was processed again after its first entry was removed.
+/// A call about a removed entry that lands late does not change a later entry of the same message.
 pub(super) async fn what_lands_late_spares_a_later_entry(world: &World) -> Verdict {
     for call in ["register", "choose", "remove"] {
         let (entities, one) = (split(world)?, Messaged::new(call, "message")?);

@@ -114,7 +114,7 @@ async fn register_and_choose(
 ) -> Result<(OpId, bool, Option<OpId>, Vec<OpId>), Failure> {
     let (entry, attempt) = (one.entry()?, op(format!("attempt-{number}"))?);
     let (is_registered, chosen, attempts) = match answered(|| entities.register(&entry, &attempt)).await? {
-        Registered::Gone => return Err(Failure::new("an entry that nobody removed is gone")),
+        Registered::Gone => return Err(Failure::new("an entry that no caller removed is gone")),
         Registered::Chosen(entry) => (false, entry.chosen, entry.attempts),
         Registered::Registered => {
             let chosen = choice(answered(|| entities.choose(&entry, &attempt)).await?);
@@ -133,7 +133,7 @@ pub(super) async fn racing_choices_agree(world: &World) -> Verdict {
         let first = answers[0].2.clone();
         ensure!(first.is_some(), "nothing is chosen in the entry of {one:?}");
         for (attempt, _, chosen, _) in &answers {
-            ensure_eq!(chosen, &first, "what {attempt:?} was told is chosen");
+            ensure_eq!(chosen, &first, "the chosen attempt in the answer to {attempt:?}");
         }
     }
     Ok(())

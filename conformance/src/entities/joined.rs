@@ -95,13 +95,13 @@ pub(super) async fn an_open_tells_whether_the_token_lives(world: &World) -> Verd
     ensure_eq!(lives().await?, Some(false), "a token before it is created");
     tokens.create_tokens(std::slice::from_ref(&asked)).await?;
     ensure_eq!(lives().await?, Some(true), "a live token");
-    ensure_eq!(one.open(&*entities).await?.token_is_live, None, "a token that nobody asked about");
+    ensure_eq!(one.open(&*entities).await?.token_is_live, None, "a token that the call did not name");
     let _ = entities.commit(&exchange(&*entities, &one, &asked).await?).await?;
     ensure_eq!(lives().await?, Some(false), "a token that a commit consumed");
     Ok(())
 }
 
-/// The commit leaves only the entity's version and the consumed token.
+/// A repeated commit without an entry is recognised by the token that it consumed.
 pub(super) async fn a_commit_without_an_entry_is_known_by_its_token(world: &World) -> Verdict {
     let ((entities, tokens), one, other) =
         (joined(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "other")?);
@@ -119,8 +119,8 @@ pub(super) async fn a_commit_without_an_entry_is_known_by_its_token(world: &Worl
     Ok(())
 }
 
-/// This holds for the token that the commit consumes and for a token that was discarded before it was created. A token
-/// that is named twice is created once.
+/// A commit creates neither the token that it consumes nor a token that was discarded before. A token that is named
+/// twice is created once.
 pub(super) async fn a_token_that_is_gone_is_not_created(world: &World) -> Verdict {
     let ((entities, tokens), one, consumed) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     let commit = exchange(&*entities, &one, &consumed).await?;
@@ -136,7 +136,7 @@ pub(super) async fn a_token_that_is_gone_is_not_created(world: &World) -> Verdic
     Ok(())
 }
 
-/// The order of the tokens and of their comparison does not matter: some sort before the consumed token, some after it.
+/// A commit creates many tokens in one step, whether their names sort before or after the consumed token.
 pub(super) async fn many_tokens_are_created_in_one_step(world: &World) -> Verdict {
     let (entities, tokens) = joined(world)?;
     for count in [1_usize, 10, 50] {
@@ -153,7 +153,8 @@ pub(super) async fn many_tokens_are_created_in_one_step(world: &World) -> Verdic
     Ok(())
 }
 
-/// Commits that no store could recognise or finish are refused too. The refusal comes before anything is stored.
+/// A commit is refused, before anything is stored, if it names tokens that the ledger does not join, or adds no entry
+/// where it needs one.
 pub(super) async fn tokens_that_are_not_joined_are_refused(world: &World) -> Verdict {
     let (split, one, live) = (entities_of(world.store())?, Messaged::new("entity", "one")?, token("in")?);
     let (tokens, commit) = (world.tokens()?, one.commit(&*split).await?);
@@ -183,7 +184,7 @@ async fn live_of(store: &dyn TokenStore, names: &[&str]) -> Result<usize, Failur
     live(store, &tokens(names)?).await
 }
 
-/// The commits change different entities, so they compete for the token alone. Other callers consume it directly.
+/// Commits of different entities and direct consumers race for one token, and exactly one call consumes it.
 pub(super) async fn a_token_is_consumed_by_one_commit(world: &World) -> Verdict {
     let clients = [joined(world)?, both_of(&world.client().await?)?];
     let (_, tokens) = &clients[0];
@@ -223,7 +224,7 @@ async fn consumes(
     Ok(is_made)
 }
 
-/// A read during the commit sees it made or not made: either the token is live, or the entry exists.
+/// A read during a commit sees the commit either as made or as not made: the token is live, or the entry exists.
 pub(super) async fn an_open_sees_one_moment(world: &World) -> Verdict {
     let (entities, tokens) = joined(world)?;
     for round in 0..world.profile().rounds * 2 {

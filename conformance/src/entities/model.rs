@@ -30,7 +30,7 @@ struct Call {
 
 #[derive(Clone, Debug)]
 enum What {
-    /// Commits against the version of this many commits ago.
+    /// Commits against the version that the entity had `age` commits ago.
     Commit {
         attempt: &'static str,
         change: EntityChange,

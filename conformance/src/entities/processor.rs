@@ -36,7 +36,8 @@ async fn nothing_is_left(world: &World, plan: Plan) -> Verdict {
     endpoint.ensure_once("entity", 0..6).await
 }
 
-/// Several workers, each with its own client, each process a copy of every message.
+/// Several workers, each with its own client, each process a copy of every message, and every message takes effect
+/// once.
 pub(super) async fn racing_copies_take_effect_once(world: &World) -> Verdict {
     let mine = Endpoint::on(world.store(), Plan::Split)?;
     let other = mine.beside(&world.client().await?)?;
@@ -65,7 +66,8 @@ pub(super) async fn racing_copies_take_effect_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The dispatcher sometimes fails. Before it sends a message, it checks that the message's token exists.
+/// A dispatcher that sometimes fails sends a message again with the same token, which exists before the message is
+/// sent.
 pub(super) async fn what_is_sent_again_carries_the_same_token(world: &World) -> Verdict {
     let near = Endpoint::on(world.store(), Plan::Split)?;
     for round in 0..world.profile().rounds {
@@ -130,10 +132,11 @@ async fn until_all_are_answered(far: &Endpoint, link: &Link, messages: &[Message
             link.land().await;
         }
     }
-    Err(Failure::new("a message is not answered however often it comes"))
+    Err(Failure::new("a message has no answer after 10,000 calls"))
 }
 
-/// The next copy may come to another process. Half of the dropped messages have no next copy and are swept.
+/// A call that is dropped at any await point is finished by the next copy of its message in another process, or by a
+/// sweep.
 pub(super) async fn a_call_that_is_dropped_anywhere_is_finished_by_the_next(world: &World) -> Verdict {
     let near = Endpoint::on(&world.client().await?, Plan::Split)?;
     let gated: Arc<dyn Backend> = Link::gated().before_store(world.store());

@@ -57,7 +57,7 @@ pub(super) async fn a_commit_stores_the_state_and_its_entry(world: &World) -> Ve
         ensure_eq!(opened.state, state, "the state after commit {number}");
         ensure_eq!(opened.entry, fresh_entry(&commit), "its entry");
         ensure!(opened.version.is_some() && opened.version != commit.opened, "commit {number} made no new version");
-        ensure_eq!(opened.token_is_live, None, "a token that nobody asked about");
+        ensure_eq!(opened.token_is_live, None, "a token that the call did not name");
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ pub(super) async fn a_commit_changes_no_other_entry(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Another copy of the message was committed first. The version that this commit has opened does not matter.
+/// A message that has an entry is not committed again, even by a commit based on the current version.
 pub(super) async fn a_message_that_has_an_entry_is_not_committed_again(world: &World) -> Verdict {
     let (entities, one) = (split(world)?, Messaged::new("entity", "one")?);
     ensure_eq!(entities.commit(&one.commit(&*entities).await?).await?, Committed::Committed, "the first commit");
@@ -98,7 +98,7 @@ pub(super) async fn a_message_that_has_an_entry_is_not_committed_again(world: &W
     Ok(())
 }
 
-/// A repetition is recognised by its attempt, whatever else happened in between.
+/// A repeated commit is recognised by its attempt while its entry exists, and changes nothing then or later.
 pub(super) async fn a_repeated_commit_changes_nothing(world: &World) -> Verdict {
     let (entities, one, two) = (split(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "two")?);
     let commit = one.commit(&*entities).await?;
@@ -132,7 +132,7 @@ pub(super) async fn the_first_choice_stays(world: &World) -> Verdict {
     Ok(())
 }
 
-/// As many attempts as a message that is delivered repeatedly may have.
+/// An entry keeps all 40 attempts of its message.
 pub(super) async fn every_attempt_of_many_is_kept(world: &World) -> Verdict {
     let (entities, one) = (split(world)?, Messaged::new("entity", "one")?);
     let (_, entry) = (entities.commit(&one.commit(&*entities).await?).await?, one.entry()?);
@@ -202,7 +202,7 @@ pub(super) async fn every_client_opens_the_same(world: &World) -> Verdict {
 
 pub(super) async fn removing_again_changes_nothing(world: &World) -> Verdict {
     let (entities, one) = (split(world)?, Messaged::new("entity", "one")?);
-    ensure!(!entities.remove(&one.entry()?).await?, "an entry that never was is removed");
+    ensure!(!entities.remove(&one.entry()?).await?, "an entry that never existed is removed");
     let _ = entities.commit(&one.commit(&*entities).await?).await?;
     let version = one.open(&*entities).await?.version;
     // A backend may distinguish calls by their time.
@@ -220,7 +220,7 @@ pub(super) async fn removing_again_changes_nothing(world: &World) -> Verdict {
     world.pass(Duration::from_millis(2)).await;
     ensure!(
         !entities.remove(&one.entry()?).await?,
-        "a later entry of the message is removed in the earlier one's name"
+        "the earlier entry's name removes the later entry of the same message"
     );
     ensure_eq!(one.open(&*entities).await?.entry, fresh_entry(&again), "the later entry");
     Ok(())

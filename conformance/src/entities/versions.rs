@@ -9,8 +9,8 @@ use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 
-/// This includes deletions, after which the entity may also be forgotten: a version that a slow worker has opened must
-/// not become the version of a later entity.
+/// A version never repeats, even after an entity was deleted and forgotten. A slow worker's old version must not match
+/// a later entity.
 pub(super) async fn a_version_never_repeats(world: &World) -> Verdict {
     let (entities, mut seen) = (split(world)?, BTreeSet::new());
     for round in 0..8 {
@@ -40,7 +40,8 @@ async fn finished(entities: &dyn EntityLedger, one: &Messaged, change: EntityCha
     Ok(())
 }
 
-/// One entity is deleted but still has an entry, and one has a state again after a deletion. Both are kept at any age.
+/// A store keeps, at any age, a deleted entity that still has an entry, and an entity that has a state again after a
+/// deletion.
 pub(super) async fn what_is_not_over_outlives_the_memory(world: &World) -> Verdict {
     let (entities, deleted, stored) =
         (split(world)?, Messaged::new("deleted", "message")?, Messaged::new("stored", "message")?);
@@ -64,7 +65,7 @@ pub(super) async fn what_is_not_over_outlives_the_memory(world: &World) -> Verdi
     Ok(())
 }
 
-/// The time does not start at the deletion: the entity is in use until its last entry is removed.
+/// A store remembers a deleted entity from the removal of its last entry on, and not from its deletion on.
 pub(super) async fn a_deleted_entity_is_remembered_from_its_end_on(world: &World) -> Verdict {
     let (entities, one, late) = (split(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "late")?);
     let early = late.commit(&*entities).await?;

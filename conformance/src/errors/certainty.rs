@@ -13,7 +13,7 @@ use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 
-/// Every kind, and whether the same call may succeed later.
+/// Every kind of error, and whether the same call may succeed later.
 pub(super) const KINDS: [(ErrorKind, bool); 11] = [
     (ErrorKind::InvalidInput, false),
     (ErrorKind::Misconfigured, false),
@@ -42,7 +42,7 @@ pub(super) async fn each_kind_has_its_certainty(_: &World) -> Verdict {
 pub(super) async fn a_step_after_an_unresolved_one_is_unknown(_: &World) -> Verdict {
     for (kind, retryable) in KINDS {
         let error = Error::new(kind, "something").after_unresolved();
-        // A kind that says with certainty that nothing was applied would be wrong.
+        // The kind must not say that nothing was applied.
         let expected = if retryable { ErrorKind::OutcomeUnknown } else { kind };
         ensure_eq!(error.kind(), expected, "the kind of {kind:?} after an unresolved step");
         ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {kind:?} after an unresolved step");
@@ -51,7 +51,7 @@ pub(super) async fn a_step_after_an_unresolved_one_is_unknown(_: &World) -> Verd
     Ok(())
 }
 
-/// Only an unknown outcome forbids the retry. A call that was certainly not applied may be repeated.
+/// If a store would not recognise a repetition, only an error of known outcome is retryable.
 pub(super) async fn what_would_not_be_known_again_is_not_retryable(_: &World) -> Verdict {
     for (kind, retryable) in KINDS {
         let error = Error::new(kind, "something").unrepeatable();
@@ -95,7 +95,7 @@ pub(super) async fn what_is_refused_surely_changed_nothing(world: &World) -> Ver
     Ok(())
 }
 
-/// The caller cannot distinguish a lost request from a lost reply.
+/// A lost request, a lost reply and a late request are errors of unknown outcome, for every trait.
 pub(super) async fn a_lost_call_of_any_trait_is_unknown(world: &World) -> Verdict {
     for fate in [Fate::RequestLost, Fate::ReplyLost, Fate::Late] {
         let link = Link::script([fate; 64]);

@@ -12,7 +12,8 @@ use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::repeatable::{Clients, MOST_REQUESTS};
 use crate::world::{World, items};
 
-/// Makes the call until one of its requests is kept. Returns whether one was: if not, the call was answered.
+/// Makes the call until the proxy keeps one of its requests. Returns whether the proxy kept a request. If not, the call
+/// was answered.
 async fn was_kept<T>(clients: &Clients<'_>, text: &str, passing: usize, call: impl Future<Output = Result<T>>) -> bool {
     clients.keep(text, passing);
     tokio::select! {
@@ -23,7 +24,8 @@ async fn was_kept<T>(clients: &Clients<'_>, text: &str, passing: usize, call: im
     clients.was_cut()
 }
 
-/// Another claim holds the only item when the call is repeated, and frees it before the kept request arrives.
+/// A take is repeated and answered `Empty` while its first request is kept. That request takes nothing later, although
+/// the item is free again.
 pub(super) async fn a_kept_take_takes_nothing_after_its_refusal(world: &World) -> Verdict {
     for passing in 0..MOST_REQUESTS {
         let clients = Clients::of(world).await?;
@@ -33,7 +35,7 @@ pub(super) async fn a_kept_take_takes_nothing_after_its_refusal(world: &World) -
         let attempt = Attempt::first();
         let call = far.attempt_take(attempt, &claim, Hold::Forever);
         if !was_kept(&clients, claim.as_str(), passing, call).await {
-            ensure!(passing > 0, "no request of a take holds its claim as the harness says that it looks");
+            ensure!(passing > 0, "no request of a take holds its claim in the form of `on_the_wire`");
             return Ok(());
         }
         ensure_matches!(near.take(&other, Hold::Forever).await?, Taken::New(_), "a take by another claim");
@@ -87,7 +89,8 @@ pub(super) async fn a_kept_retire_forgets_nothing_after_its_refusal(world: &Worl
     Ok(())
 }
 
-/// The last piece is sold to somebody else when the sale is repeated, and comes back before the kept request arrives.
+/// A sale is repeated and refused while its first request is kept. That request sells nothing later, although a piece
+/// is in stock again.
 pub(super) async fn a_kept_sale_sells_nothing_after_its_refusal(world: &World) -> Verdict {
     let bounds = Bounds::at_least(0);
     let (hour, retention) = (Duration::from_secs(3_600), storagebox_core::Retention::DEFAULT);
@@ -99,7 +102,7 @@ pub(super) async fn a_kept_sale_sells_nothing_after_its_refusal(world: &World) -
     for (number, strategy) in strategies.into_iter().enumerate() {
         for passing in 0..MOST_REQUESTS {
             if !sale_was_kept(world, &format!("stock-{number}-{passing}"), strategy, passing).await? {
-                ensure!(passing > 0, "no request of a sale holds its key as the harness says that it looks");
+                ensure!(passing > 0, "no request of a sale holds its key in the form of `on_the_wire`");
                 break;
             }
         }

@@ -9,17 +9,17 @@ use storagebox_core::{
 use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::world::{World, items};
 
-/// What arrives at the store.
+/// A request that arrives at the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arrival {
     /// The first attempt of this call.
     First(i64),
-    /// The attempt of this call that follows the first one, whose reply was lost.
+    /// The second attempt of this call, after the reply to its first attempt was lost.
     Second(i64),
     Delivery,
 }
 
-/// What an attempt is answered.
+/// The answer to an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Got,
@@ -30,10 +30,10 @@ enum Answer {
 const ARRIVALS: [Arrival; 5] =
     [Arrival::First(0), Arrival::Second(0), Arrival::First(1), Arrival::Second(1), Arrival::Delivery];
 
-/// The number of orders that a short run draws.
+/// The number of random orders of arrival that a short run tests.
 const DRAWN: usize = 24;
 
-/// What a right store answers.
+/// The answers of a correct store.
 #[derive(Debug, Default)]
 struct Model {
     is_delivered: bool,
@@ -56,7 +56,7 @@ impl Model {
     }
 }
 
-/// Where the attempts arrive.
+/// The bank or the counter at which the attempts arrive.
 enum Place {
     Bank(Arc<dyn ItemBank>, ClaimId),
     Counter(Arc<dyn Counter>, Key, Change),
@@ -91,7 +91,7 @@ impl Place {
         Ok(())
     }
 
-    /// Returns how much is left of what was delivered.
+    /// Returns how much of the delivery is not taken or sold.
     async fn left(&self) -> Result<u64, Failure> {
         match self {
             Self::Bank(bank, _) => Ok(bank.counts().await?.free),
@@ -144,7 +144,7 @@ pub(super) async fn every_order_of_two_calls_and_a_delivery_sells_as_it_is_told(
     Ok(())
 }
 
-/// Returns all 120 orders, or some of them for a store whose calls are expensive.
+/// Returns all 120 orders of arrival, or some of them for a store whose calls are expensive.
 fn orders(world: &World) -> Vec<Vec<Arrival>> {
     let mut orders = vec![vec![]];
     for arrival in ARRIVALS {
@@ -157,7 +157,7 @@ fn orders(world: &World) -> Vec<Vec<Arrival>> {
     orders
 }
 
-/// Returns the order with one more arrival, at every place.
+/// Returns the orders that result when this arrival is inserted at each position of `order`.
 fn with(order: &[Arrival], arrival: Arrival) -> Vec<Vec<Arrival>> {
     let at = |place: usize| [&order[..place], &[arrival], &order[place..]].concat();
     (0..=order.len()).map(at).collect()

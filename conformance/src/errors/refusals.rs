@@ -1,4 +1,4 @@
-//! ER-5: a refusal is an answer, also after a lost attempt. What was lost changes nothing when it arrives.
+//! ER-5: a refusal is an answer, also after a lost attempt. The lost attempt changes nothing when it arrives.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::link::{Fate, Link};
 use crate::race::race;
 use crate::world::{World, items};
 
-/// What may have happened to the attempts before the one that is answered.
+/// The fates of the attempts before the answered attempt.
 const LOST: [&[Fate]; 4] =
     [&[Fate::Late], &[Fate::RequestLost], &[Fate::ReplyLost], &[Fate::Late, Fate::ReplyLost, Fate::Late]];
 
@@ -66,7 +66,8 @@ pub(super) async fn an_empty_bank_stays_empty_for_a_lost_take(world: &World) -> 
     Ok(())
 }
 
-/// The claim takes by another call, and ends, before the lost take arrives.
+/// Lost takes of an empty bank take nothing when they arrive after their claim has taken an item by another call, or
+/// has ended.
 pub(super) async fn a_lost_take_is_void_after_its_claim_took(world: &World) -> Verdict {
     let (bank, claim) = (world.filled(0).await?, ClaimId::new("ada")?);
     let (while_held, while_ended) = (late(&bank), late(&bank));
@@ -131,7 +132,8 @@ pub(super) async fn a_holder_is_not_retired_later(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A store keeps a bounded number of void calls. A refusal that finds no room is a doubt, never a false answer.
+/// A store keeps a bounded number of void calls. A refusal that finds no room for its call is an error of unknown
+/// outcome.
 pub(super) async fn more_void_calls_than_a_claim_keeps_are_a_doubt(world: &World) -> Verdict {
     let (bank, claim) = (world.filled(0).await?, ClaimId::new("ada")?);
     let calls: Vec<_> = (0..Attempt::MAX_VOID as i64 + 4).map(Attempt::of_call).collect();
@@ -162,7 +164,7 @@ fn ensure_doubt(error: &storagebox_core::Error) -> Verdict {
     Ok(())
 }
 
-/// Void calls are kept for as long as an ended claim, and upkeep deletes them.
+/// A store keeps void calls for as long as ended claims. After that, upkeep deletes them.
 pub(super) async fn void_calls_are_forgotten_in_time(world: &World) -> Verdict {
     let (bank, claim) = (world.filled(0).await?, ClaimId::new("ada")?);
     for call in 0..Attempt::MAX_VOID as i64 {
@@ -199,8 +201,8 @@ pub(super) async fn a_release_ends_a_claim_that_has_void_calls(world: &World) ->
     Ok(())
 }
 
-/// A first attempt, its repetition and a delivery at once. Whichever comes first, a repetition that is refused leaves
-/// nothing of the first attempt.
+/// The first attempt of a take, its repetition and an add race. If the repetition is refused, the first attempt has no
+/// effect, not even if it arrives later.
 pub(super) async fn an_attempt_in_progress_takes_before_the_refusal_or_never(world: &World) -> Verdict {
     for round in 0..world.profile().rounds * 4 {
         let (bank, claim) = (world.filled_bank(&format!("bank-{round}"), 0).await?, ClaimId::new("ada")?);
@@ -233,7 +235,8 @@ pub(super) async fn an_attempt_in_progress_takes_before_the_refusal_or_never(wor
     Ok(())
 }
 
-/// These answers say how things stand. A late attempt does what its caller asked for.
+/// `InFlight` describes another caller's lease at this moment only: a lost attempt that arrives after the lease may
+/// still take effect.
 pub(super) async fn anothers_lease_is_an_answer_as_it_stands(world: &World) -> Verdict {
     let (leases, records) = (world.leases()?, world.dedup()?);
     let (op, other, long) = (OpId::new("op")?, OpId::new("other")?, Duration::from_secs(3_600));
@@ -258,7 +261,7 @@ pub(super) async fn anothers_lease_is_an_answer_as_it_stands(world: &World) -> V
             ensure_matches!(completed, Completed::Completed(_), "the caller's work");
         } else {
             record.land().await;
-            ensure!(records.get(id).await?.is_some(), "the value that was asked for has come late and is not there");
+            ensure!(records.get(id).await?.is_some(), "the value of the late record is not there");
         }
     }
     Ok(())
@@ -281,7 +284,7 @@ pub(super) async fn a_mismatch_is_an_answer_as_it_stands(world: &World) -> Verdi
     Ok(())
 }
 
-/// These answers name a state that no lost attempt can change.
+/// After lost attempts, a call returns an answer if the answer names a state that no lost attempt can change.
 pub(super) async fn what_is_final_is_answered_after_what_was_lost(world: &World) -> Verdict {
     let (bank, records, counter) = (world.filled(2).await?, world.dedup()?, world.counter(Strategy::default())?);
     let claim = ClaimId::new("ada")?;
@@ -318,13 +321,13 @@ pub(super) async fn what_is_final_is_answered_after_what_was_lost(world: &World)
     Ok(())
 }
 
-/// Retried takes from a bank that runs empty: a claim that was answered `Empty` never gets an item, whatever lands
-/// later, and a claim that was answered an item keeps it.
+/// Claims retry their takes from a bank that runs empty. A claim that was answered `Empty` never gets an item, whatever
+/// lands later. A claim that was answered with an item keeps the item.
 pub(super) async fn random_faults_never_answer_what_may_still_change(world: &World) -> Verdict {
     let mut rng = world.rng();
     for round in 0..world.profile().rounds {
         let bank = world.filled_bank(&format!("bank-{round}"), 5).await?;
-        // Lost or late requests only: a caller cannot know of a duplicate of a request that was answered.
+        // No request lands twice: a caller cannot know of a duplicate of a request that was answered.
         let fates = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Delivered, Fate::Delivered];
         let link = Link::script((0..120).map(|_| fates[rng.usize(..fates.len())]));
         let far = link.before(&bank);
@@ -340,7 +343,7 @@ pub(super) async fn random_faults_never_answer_what_may_still_change(world: &Wor
                 Err(error) => ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}"),
             }
         }
-        ensure!(!empty.is_empty(), "nobody was told that the bank is empty");
+        ensure!(!empty.is_empty(), "no take was answered Empty");
         bank.add(&items(60)?).await?;
         link.land().await;
         for claim in empty {

@@ -35,7 +35,7 @@ impl Timer for Counting {
     }
 }
 
-/// Answers from a script and then `Empty`, and counts the calls.
+/// A bank that answers from a script and then with `Empty`, and counts the calls.
 struct Script {
     answers: Mutex<VecDeque<Result<Taken>>>,
     calls: AtomicUsize,
@@ -103,7 +103,7 @@ async fn waits(retry: Retry) -> Vec<Duration> {
     timer.slept()
 }
 
-/// If no store would recognise a repetition, a lost answer ends the attempts; a refusal does not.
+/// If no store would recognise a repetition, a call is repeated after a refusal, and not after a lost answer.
 pub(super) async fn what_may_count_twice_is_not_tried_again(_: &World) -> Verdict {
     let failed = |kind| Err(Error::new(kind, "as the script says").unrepeatable());
     let script = Script::new([failed(ErrorKind::Contention), failed(ErrorKind::OutcomeUnknown)]);
@@ -111,7 +111,7 @@ pub(super) async fn what_may_count_twice_is_not_tried_again(_: &World) -> Verdic
     let error = ensure_matches!(answer, Err(error) => error, "a call whose answer was lost");
     ensure_eq!(script.calls(), 2, "calls, the second of which was lost");
     ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
-    ensure!(!error.is_retryable(), "{error} is to be tried again");
+    ensure!(!error.is_retryable(), "{error} is retryable");
     Ok(())
 }
 
@@ -119,12 +119,12 @@ pub(super) async fn no_wait_is_longer_than_the_longest(_: &World) -> Verdict {
     let retry = Retry { attempts: 12, ..Retry::default() };
     for _ in 0..10 {
         let longest = waits(retry).await.into_iter().max();
-        ensure!(longest <= Some(retry.max_delay), "a wait of {longest:?}, and the longest is {:?}", retry.max_delay);
+        ensure!(longest <= Some(retry.max_delay), "a wait of {longest:?} is longer than {:?}", retry.max_delay);
     }
     Ok(())
 }
 
-/// Otherwise callers that conflicted once would conflict at every attempt.
+/// Callers wait for different times, so that callers that conflicted once do not conflict at every attempt.
 pub(super) async fn callers_wait_differently(_: &World) -> Verdict {
     let first = waits(Retry::default()).await;
     for _ in 0..10 {
@@ -132,7 +132,7 @@ pub(super) async fn callers_wait_differently(_: &World) -> Verdict {
             return Ok(());
         }
     }
-    Err(Failure::new(format!("eleven callers wait alike: {first:?}")))
+    Err(Failure::new(format!("eleven callers wait for the same times: {first:?}")))
 }
 
 pub(super) async fn an_outcome_ends_the_attempts(_: &World) -> Verdict {
@@ -168,7 +168,7 @@ pub(super) async fn the_least_certain_attempt_decides(_: &World) -> Verdict {
     Ok(())
 }
 
-/// The store learns of each attempt whether an earlier one may still arrive, and to which call it belongs.
+/// Each attempt has the id of its call, and says whether an earlier attempt may still arrive.
 pub(super) async fn an_attempt_after_a_lost_one_says_so(_: &World) -> Verdict {
     use ErrorKind::{Contention, OutcomeUnknown, Throttled};
     let step = Error::new(Contention, "after a step").after_unresolved();

@@ -79,7 +79,7 @@ pub(super) async fn no_refusal_shows_an_item_or_a_payload(world: &World) -> Verd
     ensure_hidden("an item that is too long", Item::new(SECRET.repeat(100)))
 }
 
-/// A cursor contains the name of an item, an id or a key. Cursors of other listings, damaged and cut ones are refused.
+/// An error about a refused cursor does not show the name of the item, id or key that the cursor contains.
 pub(super) async fn no_refused_cursor_is_shown(world: &World) -> Verdict {
     let (bank, records, ordered) = (world.bank()?, world.dedup()?, world.ordered(OrderedOptions::sequence())?);
     for name in [SECRET, "SECRET-20-OFF"] {
@@ -99,7 +99,8 @@ pub(super) async fn no_refused_cursor_is_shown(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Another program's record exists where the deduplicator looks for its own.
+/// An assignment whose record was written by another program returns an error that names the record and hides its
+/// value.
 pub(super) async fn a_stored_record_that_cannot_be_read_is_named(world: &World) -> Verdict {
     let (bank, records) = (world.filled(3).await?, world.dedup()?);
     let seats = Deduplicator::new(world.dedup()?).bank("bank", Arc::clone(&bank))?;

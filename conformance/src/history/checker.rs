@@ -62,7 +62,7 @@ impl<State> Configuration<State> {
         self.linearized & bit != 0
     }
 
-    /// Frees the bit for another attempt: an attempt that has returned has no choice left.
+    /// Clears the bit of an attempt that has returned, so that another attempt can use the bit.
     fn without(self, bit: u64) -> Self {
         Self { linearized: self.linearized & !bit, ..self }
     }
@@ -94,7 +94,8 @@ impl<'a, S: Specification> Search<'a, S> {
         }
     }
 
-    /// Lets the attempt take effect from now on. Whether it has done so is left open until a response needs it.
+    /// Allows the attempt to take effect from now on. The search decides only at a response whether the attempt has
+    /// taken effect.
     fn invoke(&mut self, attempt: usize) -> ControlFlow<Found<S::State>> {
         let taken = self.pending.values().copied().fold(0, u64::bitor);
         match 1u64.checked_shl(taken.trailing_ones()) {
@@ -120,7 +121,7 @@ impl<'a, S: Specification> Search<'a, S> {
     }
 
     /// Lets pending attempts take effect in every order that ends with the attempt of `bit`, and returns all
-    /// configurations on the way. What could follow is left to later responses: just in time.
+    /// configurations on the way. Effects that could follow are left to later responses (just in time).
     fn linearize_until(&mut self, bit: u64) -> ControlFlow<Found<S::State>, Vec<Configuration<S::State>>> {
         let mut reached = mem::take(&mut self.configurations);
         let mut seen: HashSet<_> = reached.iter().cloned().collect();

@@ -6,7 +6,7 @@ use std::fmt;
 use super::attempt::{Attempt, Event, EventKind, History};
 use super::specification::Specification;
 
-/// The most states that are shown. More would hide the others.
+/// The most states that are shown. A longer list would hide the rest of the report.
 const STATES_SHOWN: usize = 10;
 
 /// A reply that is allowed in none of `states`, which are all states that were possible just before it.

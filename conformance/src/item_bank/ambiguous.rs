@@ -24,7 +24,7 @@ fn ensure_lost<T: std::fmt::Debug>(answer: Result<T>) -> Verdict {
     Ok(())
 }
 
-/// This is also the fifth fault of the Python package: a lost reply to the take lost the item.
+/// A repeated take returns the item of the take whose reply was lost. In the Python package the item was lost.
 pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
     let bank = world.filled(4).await?;
     let ada = ClaimId::new("ada")?;
@@ -66,7 +66,7 @@ pub(super) async fn a_take_that_lands_after_its_release_gets_nothing(world: &Wor
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     let (far, link) = linked(&bank, Fate::Late);
     ensure_lost(far.take(&ada, Hold::Forever).await)?;
-    ensure_eq!(far.release(&ada).await?, Released::Released, "releasing a claim whose take is under way");
+    ensure_eq!(far.release(&ada).await?, Released::Released, "releasing a claim whose take is in flight");
     link.land().await;
     ensure_eq!(bank.counts().await?.free, 3, "free items after the late take");
     ensure_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Released), "the claim after the late take");
@@ -84,8 +84,8 @@ pub(super) async fn a_take_that_lands_after_its_release_gets_nothing(world: &Wor
     Ok(())
 }
 
-/// Takes, confirms and releases under faults, each repeated with the same claim until it is answered. In the end every
-/// answer is still true, and no item is lost.
+/// Claims take, confirm and release under faults, and repeat each call until it is answered. In the end every answer is
+/// still true, and no item is lost.
 pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verdict {
     let mut rng = world.rng();
     for round in 0..world.profile().rounds {
@@ -157,7 +157,7 @@ async fn check_ends(world: &World, bank: &dyn ItemBank, ends: &BTreeMap<ClaimId,
                 continue;
             }
         };
-        ensure_eq!(states.get(item), Some(&expected), "the item that {claim:?} was told of");
+        ensure_eq!(states.get(item), Some(&expected), "the item that {claim:?} was given");
         taken += 1;
     }
     let counts = bank.counts().await?;

@@ -14,7 +14,7 @@ use crate::race::answered;
 use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// How often a call is held until other calls have overtaken it.
+/// The most attempts to hold a call until other calls have overtaken it.
 const ATTEMPTS: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,8 @@ impl Look {
     }
 }
 
-/// A call must not judge a state by a time that it read after the state: the hold was extended in between.
+/// A call must not judge a hold by a time that it read after it read the hold: another call may extend the hold in
+/// between.
 pub(super) async fn a_hold_that_is_extended_while_a_call_reads_the_clock_is_seen(world: &World) -> Verdict {
     let clock = world.clock()?;
     for look in LOOKS {
@@ -64,7 +65,7 @@ pub(super) async fn a_hold_that_is_extended_while_a_call_reads_the_clock_is_seen
                 Ok(())
             };
             let (is_held, was_held) = with_call_held(&*clock, Held::BeforeItReads, call, extend).await?;
-            ensure!(is_held, "{look:?} finds a hold ended that was extended before its end");
+            ensure!(is_held, "{look:?} shows the end of a hold that was extended in time");
             if was_held {
                 break;
             }
@@ -84,7 +85,7 @@ enum Change {
 const CHANGES: [Change; 4] = [Change::Confirm, Change::Extend, Change::Release, Change::Take];
 
 impl Change {
-    /// Makes this change as `ada`. Returns whether its outcome says that she still holds the item.
+    /// Makes this change as `ada`. Returns whether its outcome says that `ada` still holds the item.
     async fn keeps_it(self, bank: Arc<dyn ItemBank>) -> Result<bool, Failure> {
         let ada = ClaimId::new("ada")?;
         Ok(match self {
@@ -102,7 +103,8 @@ impl Change {
     }
 }
 
-/// A call must not judge a hold by a time from before its turn: since then it has ended and the item was taken.
+/// A call that waits must not judge a hold by a time from before the wait. During the wait the hold ends and another
+/// claim takes the item.
 pub(super) async fn a_call_that_was_held_after_it_read_the_clock_gives_no_item_twice(world: &World) -> Verdict {
     let clock = world.clock()?;
     for change in CHANGES {
@@ -123,7 +125,7 @@ pub(super) async fn a_call_that_was_held_after_it_read_the_clock_gives_no_item_t
             let may_be_first = !was_held && matches!(change, Change::Take);
             ensure!(
                 !(is_bobs && keeps_it) || may_be_first,
-                "{change:?} gave an item to its claim that another claim had taken"
+                "{change:?} gave its claim an item that another claim had taken"
             );
             let expected = if is_bobs { ItemState::Held(bob) } else { bank.holder(&item).await? };
             ensure_eq!(bank.holder(&item).await?, expected, "the holder after {change:?} of the lapsed claim");

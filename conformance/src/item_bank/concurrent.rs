@@ -64,7 +64,7 @@ pub(super) async fn racing_calls_of_one_claim_share_one_item(world: &World) -> V
             let taken = race_takers(&bank, vec![ClaimId::new("ada")?; size]).await?;
             let distinct: BTreeSet<_> = taken.iter().filter_map(Taken::item).collect();
             ensure_eq!(distinct.len(), 1, "distinct items of one claim in {size} calls");
-            ensure_eq!(new_items(&taken).len(), 1, "calls that were told New");
+            ensure_eq!(new_items(&taken).len(), 1, "calls that were answered New");
             ensure!(taken.iter().all(|taken| taken.item().is_some()), "a call of the claim got no item: {taken:?}");
             ensure_eq!(bank.counts().await?.held, 1, "items held by one claim");
         }
@@ -72,7 +72,7 @@ pub(super) async fn racing_calls_of_one_claim_share_one_item(world: &World) -> V
     Ok(())
 }
 
-/// Some items never leave the bank, so no answer may be `Empty`.
+/// No take returns `Empty` while the bank always has more items than the callers hold.
 pub(super) async fn plenty_of_items_is_never_empty(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;
@@ -109,9 +109,9 @@ pub(super) async fn racing_loads_add_each_item_once(world: &World) -> Verdict {
         })
         .await?;
         let added: u64 = reports.iter().map(|report| report.added).sum();
-        ensure_eq!(added, 60, "items that some load was told to have added");
+        ensure_eq!(added, 60, "items that the loads report as added");
         let known = |report: &Added| report.added + report.already_present == 60;
-        ensure!(reports.iter().all(known), "a load reports other than 60 items: {reports:?}");
+        ensure!(reports.iter().all(known), "a load of 60 items reports another number: {reports:?}");
         ensure_eq!(bank.counts().await?.free, 60, "free items after all loads");
     }
     Ok(())
@@ -127,8 +127,7 @@ pub(super) async fn all_takers_are_served_while_items_last(world: &World) -> Ver
     Ok(())
 }
 
-/// Counts while other callers take, confirm and release may miss an item only for a moment: the counts are exact while
-/// no call is in progress, and the audit never shows an item twice.
+/// Callers take, confirm and release items. After each race, the audit and the counts show every item exactly once.
 pub(super) async fn every_item_is_somewhere_at_every_moment(world: &World) -> Verdict {
     let bank = world.filled(30).await?;
     let mut rng = world.rng();

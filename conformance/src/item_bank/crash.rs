@@ -55,7 +55,7 @@ pub(super) async fn calls_under_way_survive_a_kill(world: &World) -> Verdict {
     killed?;
     let told: Vec<_> = told?.into_iter().flatten().collect();
     let items: BTreeSet<_> = told.iter().map(|(_, item)| item).collect();
-    ensure_eq!(items.len(), CALLERS * TAKES, "different items that callers were told of");
+    ensure_eq!(items.len(), CALLERS * TAKES, "different items that callers were given");
     let fresh = world.client().await?.item_bank(&"bank".parse()?)?;
     for (claim, item) in &told {
         ensure_eq!(fresh.holder(item).await?, ItemState::Held(claim.clone()), "who holds {item:?}");
@@ -84,7 +84,7 @@ async fn take_all(
         };
         taken.add_permits(1);
         let item = outcome.item().cloned();
-        told.push((claim, item.ok_or_else(|| Failure::new(format!("a taker of its own item: {outcome:?}")))?));
+        told.push((claim, item.ok_or_else(|| Failure::new(format!("a take got no item: {outcome:?}")))?));
     }
     Ok(told)
 }

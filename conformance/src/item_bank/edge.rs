@@ -6,7 +6,7 @@ use super::take_new;
 use crate::failure::{Verdict, ensure_eq};
 use crate::world::{World, items};
 
-/// This is also the seventh fault of the Python package: a duplicate in one call was an error.
+/// A batch counts an item that it names twice once. In the Python package the duplicate was an error.
 pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let twice = [items(3)?, items(3)?, items(2)?].concat();
@@ -15,7 +15,7 @@ pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Also the fourth fault of the Python package, which lost parts of 25. The third, at 26,000 items, has its own case.
+/// A batch of any length is added as a whole. The Python package lost parts of batches of 25.
 pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     let bank = world.bank()?;
     let mut expected = 0;
@@ -29,7 +29,7 @@ pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     Ok(())
 }
 
-/// More items that cannot be taken than a store may read in one step, with a free item before and one after them.
+/// A take finds the free items before and after more withdrawn items than a store may read in one step.
 pub(super) async fn free_items_among_many_others_are_found(world: &World) -> Verdict {
     let (bank, others) = (world.bank()?, items(600)?);
     let free = [Item::new("a-first")?, Item::new("z-last")?];

@@ -78,7 +78,7 @@ pub(super) async fn an_extension_counts_from_now(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A hold that has ended stays ended if another claim has the item. No item is held twice or lost.
+/// After the clock is set back, a claim whose item another claim has taken stays ended. No item is held twice or lost.
 pub(super) async fn a_clock_that_is_set_back_gives_no_item_twice(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let (ada, bob, short) = (ClaimId::new("ada")?, ClaimId::new("bob")?, world.short());
@@ -101,7 +101,7 @@ pub(super) async fn a_clock_that_is_set_back_gives_no_item_twice(world: &World) 
 
 const CALLERS: usize = 12;
 
-/// The hold ends while calls wait for their turn. Either the extended claim has the item, or one that took it.
+/// A hold ends while an extend and takes of other claims race. In the end at most one claim has the item.
 pub(super) async fn a_hold_that_ends_under_waiting_calls_has_one_holder(world: &World) -> Verdict {
     let moment = Duration::from_millis(1);
     for round in 0..world.profile().rounds * 8 {

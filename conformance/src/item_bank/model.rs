@@ -119,7 +119,7 @@ impl Bank {
         match (found, until) {
             (HoldState::Forever, None) => Ok(()),
             (HoldState::Remaining(left), Some(until)) if left <= until - self.now => Ok(()),
-            _ => Err(Failure::new(format!("the hold should end at {until:?}, it is {:?}, found {found:?}", self.now))),
+            _ => Err(Failure::new(format!("at {:?} the reply is {found:?}, but the hold ends at {until:?}", self.now))),
         }
     }
 

@@ -36,7 +36,8 @@ pub(super) async fn a_claim_that_was_retired_and_taken_anew_outlives_upkeep(worl
     ensure_held(&*bank, &bob).await
 }
 
-/// The store may have forgotten the claim or not; the claim never holds two items.
+/// A claim that takes long after its hold has ended holds at most one item, whether the store has forgotten the claim
+/// or not.
 pub(super) async fn a_claim_whose_hold_is_long_over_holds_one_item(world: &World) -> Verdict {
     for upkeep in [false, true] {
         let bank = world.filled_bank(if upkeep { "with" } else { "without" }, 3).await?;
@@ -50,7 +51,7 @@ pub(super) async fn a_claim_whose_hold_is_long_over_holds_one_item(world: &World
         let held = match bank.take(&claim, Hold::Forever).await? {
             Taken::New(_) => 1,
             Taken::Ended(End::Expired) => 0,
-            other => return Err(Failure::new(format!("a claim whose hold is long over is told {other:?}"))),
+            other => return Err(Failure::new(format!("a claim whose hold is long over is answered {other:?}"))),
         };
         let counts = bank.counts().await?;
         ensure_eq!((counts.free, counts.held), (3 - held, held), "items free and held");
@@ -61,7 +62,7 @@ pub(super) async fn a_claim_whose_hold_is_long_over_holds_one_item(world: &World
     Ok(())
 }
 
-/// Upkeep frees the item before any taker does. The answers about the claim are the same as without upkeep.
+/// After upkeep has freed the item of a lapsed hold, the answers about its claim are the same as without upkeep.
 pub(super) async fn a_hold_that_upkeep_ended_is_expired(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let (ada, bob, short) = (ClaimId::new("ada")?, ClaimId::new("bob")?, world.short());

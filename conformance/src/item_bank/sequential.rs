@@ -21,7 +21,7 @@ pub(super) async fn same_claim_same_item(world: &World) -> Verdict {
     Ok(())
 }
 
-/// This is also the first fault of the Python package: a returning user got nothing when the bank was empty.
+/// A claim that takes again from an empty bank gets its item. In the Python package a returning user got nothing.
 pub(super) async fn same_claim_same_item_from_an_empty_bank(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let claim = ClaimId::new("ada")?;
@@ -93,7 +93,7 @@ pub(super) async fn adding_again_changes_nothing(world: &World) -> Verdict {
     Ok(())
 }
 
-/// This is also the eighth fault of the Python package: an item that was added again was given to a second user.
+/// A held or spent item that is added again is not given to another claim. In the Python package a second user got it.
 pub(super) async fn a_taken_item_added_again_stays_taken(world: &World) -> Verdict {
     let bank = world.filled(2).await?;
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
@@ -229,7 +229,7 @@ pub(super) async fn retire_lets_the_id_be_used_anew(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The retention is a minimum. How much longer a claim is remembered is up to the backend.
+/// A store remembers a released claim for at least the retention.
 pub(super) async fn a_released_claim_is_remembered_for_the_retention(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let ada = ClaimId::new("ada")?;
@@ -291,7 +291,7 @@ pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// An item that a retired claim has spent names no claim and stays spent.
+/// A restore of held and spent items frees none of them, even if the claim that spent the item is retired.
 pub(super) async fn restoring_frees_nothing_in_use(world: &World) -> Verdict {
     let bank = world.filled(3).await?;
     let (ada, bob, gone) = (ClaimId::new("ada")?, ClaimId::new("bob")?, ClaimId::new("gone")?);

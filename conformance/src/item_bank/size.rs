@@ -9,7 +9,7 @@ use crate::failure::{Verdict, ensure_eq};
 use crate::pages::Listing;
 use crate::world::{World, items};
 
-/// At this size a Python package failed, because it called itself recursively for each part of a batch.
+/// The number of items at which a Python package failed, because it called itself recursively for each part of a batch.
 const MANY: usize = 26_000;
 
 /// The index at which the last part of the load begins.
@@ -18,7 +18,7 @@ const LAST: usize = 25_000;
 /// A page limit above the page length of any store.
 const PAGE: usize = 7_000;
 
-/// More items than a statement of most stores may name.
+/// The number of restored items: more than a statement of most stores may name.
 const RESTORED: usize = 1_100;
 
 pub(super) async fn a_bank_of_26_000_items(world: &World) -> Verdict {

@@ -14,7 +14,7 @@ use crate::world::{World, items};
 /// The number of claims that end at once. Two callers watch each.
 const CLAIMS: usize = 4;
 
-/// The most reads of a claim until the case fails because the claim does not end, which takes one call.
+/// The number of reads after which the case fails because the claim does not end. The claim ends by one call.
 const LOOKS: usize = 100_000;
 
 #[derive(Clone, Copy)]
@@ -76,7 +76,7 @@ impl Held {
     async fn watched_from_the_claim(&self, end: End) -> Verdict {
         for _ in 0..LOOKS {
             if self.claim_has_ended(end).await? {
-                ensure!(self.item_has_left(end).await?, "{} has ended, and then its item has not", self.claim);
+                ensure!(self.item_has_left(end).await?, "{} has ended, but its item is still held", self.claim);
                 return Ok(());
             }
             // A store that never waits would otherwise block the thread that the ending caller needs.
@@ -90,14 +90,14 @@ impl Held {
             if self.item_has_left(end).await? {
                 ensure!(
                     self.claim_has_ended(end).await?,
-                    "an item of {} has left it, and then it has not ended",
+                    "the item of {} is no longer held, but the claim has not ended",
                     self.claim
                 );
                 return Ok(());
             }
             yield_now().await;
         }
-        Err(Failure::new(format!("the item of {} never leaves it", self.claim)))
+        Err(Failure::new(format!("the item of {} stays held", self.claim)))
     }
 
     async fn claim_has_ended(&self, end: End) -> Result<bool, Failure> {

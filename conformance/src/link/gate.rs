@@ -5,14 +5,14 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-/// The number of futures dropped half-way in this process, for the report: a cancel case without any proves nothing.
+/// The number of futures that this process has dropped half-way, for the report.
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn dropped() -> usize {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// Is pending once if the link is gated.
+/// Waits for one more poll if `gated` is true.
 pub(super) async fn once(gated: bool) {
     let mut passed = !gated;
     poll_fn(|context| {

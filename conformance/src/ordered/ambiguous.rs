@@ -78,7 +78,7 @@ pub(super) async fn what_lands_late_or_twice_changes_nothing(world: &World) -> V
         put_new(&*store, &over_put, "newest", 7).await?;
         delete_new(&*store, &over_delete, 7).await?;
         let under_way = [&put, &delete, &back].map(|link| link.under_way());
-        ensure_eq!(under_way, [1; 3], "requests that are still under way");
+        ensure_eq!(under_way, [1; 3], "requests that are still in flight");
         for link in [back, delete, put] {
             link.land().await;
         }
@@ -89,8 +89,8 @@ pub(super) async fn what_lands_late_or_twice_changes_nothing(world: &World) -> V
     Ok(())
 }
 
-/// Writes under faults, each repeated with its stamp until it is answered, land at any time. In the end each key shows
-/// the newest write, and it never shows a write older than one that was acknowledged.
+/// Under faults, writes land at any time, and each write is repeated with its stamp until it is answered. A key never
+/// shows a write older than an acknowledged write. In the end it shows the newest write.
 pub(super) async fn random_faults_leave_the_newest(world: &World) -> Verdict {
     let mut rng = world.rng();
     for round in 0..world.profile().rounds {
@@ -131,6 +131,6 @@ fn ensure_told(before: Option<&Write>, write: &Write, written: &Written) -> Verd
         (None, written) => matches!(written, Written::Applied | Written::Duplicate),
         _ => false,
     };
-    ensure!(right, "{write:?} after {before:?} was told {written:?}");
+    ensure!(right, "{write:?} after {before:?} was answered {written:?}");
     Ok(())
 }

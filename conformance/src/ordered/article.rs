@@ -10,7 +10,7 @@ use crate::world::World;
 
 type Row = (&'static str, &'static str, i64);
 
-/// The ratings of the first table.
+/// The rows of the article's first table, which are ratings.
 const RATINGS: [Row; 4] = [
     ("User#1/Movie#A", "3", 1_721_769_060_000),
     ("User#1/Movie#B", "4", 1_721_768_150_000),
@@ -18,7 +18,7 @@ const RATINGS: [Row; 4] = [
     ("User#2/Movie#Z", "5", 1_721_757_100_000),
 ];
 
-/// The rows of the second table: a newer rating, and without the row that has become a tombstone, which is not shown.
+/// The rows of the second table. One rating is newer, and the row that has become a tombstone is not shown.
 const LATER: [Row; 3] = [
     ("User#1/Movie#A", "5", 1_721_770_090_000),
     ("User#1/Movie#B", "4", 1_721_768_150_000),
@@ -27,7 +27,7 @@ const LATER: [Row; 3] = [
 
 const DELETED: (&str, i64) = ("User#2/Movie#Z", 1_721_757_900_000);
 
-/// With time stamps and tombstones that are kept for longer than the article is old, and with sequence numbers.
+/// The writes of the article leave the rows of its tables, with time stamps and with sequence numbers.
 pub(super) async fn the_articles_tables_come_out_row_by_row(world: &World) -> Verdict {
     let years = OrderedOptions { tombstone_age: Duration::from_secs(50 * 31_557_600), ..OrderedOptions::time() };
     for (name, options) in [("time", years), ("sequence", SEQUENCE)] {
@@ -73,18 +73,19 @@ async fn ensure_table(store: &dyn OrderedStore, rows: &[Row]) -> Verdict {
     Ok(())
 }
 
-/// One write is sent twice, and another write lands between the two.
+/// A write that arrives a second time does not undo another write that landed in between.
 pub(super) async fn a_hedged_write_does_not_undo_what_came_between(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "hedged", 10).await?;
     put_new(&*store, "key", "between", 20).await?;
     let hedge = store.put(&"key".parse()?, &"hedged".try_into()?, &Stamp::new(10, "w".parse()?)).await?;
     ensure!(is_stale(&hedge, 20), "the second copy of the hedged write: {hedge:?}");
-    ensure_eq!(shown(&*store, "key").await?, Some(("between".to_owned(), 20)), "what stands after the hedge");
+    ensure_eq!(shown(&*store, "key").await?, Some(("between".to_owned(), 20)), "what the key shows after the hedge");
     Ok(())
 }
 
-/// The first attempt never arrived, and another write landed before the retry.
+/// A retry keeps the stamp of its first attempt, which never arrived, and does not undo a newer write that landed
+/// before the retry.
 pub(super) async fn a_retry_counts_from_its_first_attempt(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "between", 20).await?;
@@ -92,11 +93,11 @@ pub(super) async fn a_retry_counts_from_its_first_attempt(world: &World) -> Verd
     ensure!(is_stale(&retry, 20), "a retry with its first stamp: {retry:?}");
     let retry = store.delete(&"key".parse()?, &Stamp::new(10, "w".parse()?)).await?;
     ensure!(is_stale(&retry, 20), "a retried delete with its first stamp: {retry:?}");
-    ensure_eq!(shown(&*store, "key").await?, Some(("between".to_owned(), 20)), "what stands after the retries");
+    ensure_eq!(shown(&*store, "key").await?, Some(("between".to_owned(), 20)), "what the key shows after the retries");
     in_any_order(world).await
 }
 
-/// Applies a stream whose entries arrive in parallel, and therefore in any order.
+/// Applies the entries of a stream in parallel, so that they arrive in any order.
 async fn in_any_order(world: &World) -> Result<(), Failure> {
     let store = world.ordered(SEQUENCE)?;
     let mut rng = world.rng();

@@ -59,7 +59,7 @@ impl Repeatable for Call {
     async fn is_done(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
         let found = store.ordered_store(&"ordered".parse()?, SEQUENCE)?.get(&scene.key).await?;
         let stamp = found.map(|found| found.stamp.at);
-        ensure!(stamp.is_none_or(|at| at == 2 || self.known), "a value of the stamp {stamp:?} came from nowhere");
+        ensure!(stamp.is_none_or(|at| at == 2 || self.known), "no write has the stamp {stamp:?} of the value");
         // A read cannot distinguish a deleted key from a key that was never written.
         Ok((self.known || !self.deletes).then_some(stamp == (!self.deletes).then_some(2)))
     }

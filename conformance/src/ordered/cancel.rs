@@ -16,7 +16,7 @@ pub(super) async fn dropping_any_write_leaves_one_winner(world: &World) -> Verdi
     drop_everywhere(world, &CALLS).await
 }
 
-/// The purge of a sequence namespace deletes some of ten tombstones, and no value.
+/// A purge that is dropped at any await point has deleted only tombstones, and no deleted value is visible again.
 pub(super) async fn dropping_a_purge_resurrects_nothing(world: &World) -> Verdict {
     let mut point = 0;
     while drop_purge_at(world, point).await? {
@@ -26,7 +26,7 @@ pub(super) async fn dropping_a_purge_resurrects_nothing(world: &World) -> Verdic
     Ok(())
 }
 
-/// Drops the purge at this point. Returns whether it has such a point.
+/// Drops the purge at this await point. Returns false if the purge finished before it.
 async fn drop_purge_at(world: &World, point: usize) -> Result<bool, Failure> {
     let moment = Duration::from_millis(1);
     let far: Arc<dyn OrderedStore> = Link::gated().before(&world.ordered(SEQUENCE)?);

@@ -67,7 +67,7 @@ pub(super) fn ensure_too_old(what: &str, at: i64, written: &Written) -> Verdict 
     Ok(())
 }
 
-/// A refusal tells a caller who loads old rows how old is too old, also for a key that was never written.
+/// A refusal of a write that is too old names the horizon, also for a key that was never written.
 pub(super) async fn what_is_too_old_names_the_horizon(world: &World) -> Verdict {
     let store = world.ordered(aged(Duration::from_secs(3_600)))?;
     let now = store_time(world).await?;
@@ -81,7 +81,7 @@ pub(super) async fn what_is_too_old_names_the_horizon(world: &World) -> Verdict 
     Ok(())
 }
 
-/// The stamp is newer than the value's stamp, and older than the horizon after time has passed.
+/// A write that is newer than the value of its key is `TooOld` if its stamp is before the horizon.
 pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -94,11 +94,12 @@ pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -
         &store.put(&"key".parse()?, &"newer".try_into()?, &Stamp::new(at + 1, "w".parse()?)).await?,
     )?;
     ensure_too_old("a newer delete", at + 1, &store.delete(&"key".parse()?, &Stamp::new(at + 1, "w".parse()?)).await?)?;
-    ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "the value that stands there");
+    ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "the value of the key");
     Ok(())
 }
 
-/// A retry is recognised however late it comes, because it is compared with the existing write first.
+/// A retry is recognised however late it comes, because the store compares it with the existing write before it tests
+/// the horizon.
 pub(super) async fn what_stands_there_decides_before_the_horizon(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -111,7 +112,7 @@ pub(super) async fn what_stands_there_decides_before_the_horizon(world: &World) 
     ensure_eq!(put("value", at).await?, Written::Duplicate, "the same write behind the horizon");
     ensure_eq!(put("other", at).await?, Written::Mismatch, "another value with its stamp");
     ensure!(is_stale(&put("value", at - 1).await?, at), "an older write is not stale");
-    ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "the value that stands there");
+    ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "the value of the key");
     Ok(())
 }
 
@@ -162,7 +163,7 @@ fn ensure_ahead(what: &str, at: i64, answer: Result<Written>) -> Verdict {
     Ok(())
 }
 
-/// Returns the latest stamp that the guard accepts, minus the skew: the store's time as the guard sees it.
+/// Returns the store's time as the guard sees it: the latest stamp that the guard accepts, minus the skew.
 async fn time_of_the_guard(store: &dyn OrderedStore) -> Result<i64, Failure> {
     let (mut near, mut far) = (0, 1 << 45);
     while far - near > 1 {
@@ -218,7 +219,8 @@ pub(super) async fn a_refused_stamp_leaves_nothing(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Stamps behind the clock are checked only against the horizon.
+/// A stamp ahead of the clock by at most the skew is accepted. A stamp behind the clock is checked only against the
+/// horizon.
 pub(super) async fn a_stamp_within_the_skew_is_taken(world: &World) -> Verdict {
     let store = world.ordered(within(HOUR))?;
     let now = store_time(world).await?;
@@ -252,7 +254,8 @@ pub(super) async fn without_a_skew_any_stamp_ahead_is_taken(world: &World) -> Ve
     Ok(())
 }
 
-/// A sequence does not depend on time: stamps of any size are accepted, and old tombstones remain.
+/// A namespace with sequence numbers does not depend on time: stamps of any size are accepted, and old tombstones
+/// remain.
 pub(super) async fn time_means_nothing_to_a_sequence(world: &World) -> Verdict {
     let store = world.ordered(OrderedOptions { tombstone_age: world.short(), ..SEQUENCE })?;
     put_new(&*store, "early", "value", i64::MIN).await?;

@@ -131,10 +131,10 @@ pub(super) async fn racing_writes_leave_the_newest(world: &World) -> Verdict {
             .await?;
             let newest = size as i64 - 1;
             ensure_eq!(shown(&*store, &key).await?, Some((newest.to_string(), newest)), "the winner of {size}");
-            ensure_eq!(written[size - 1], Written::Applied, "what the newest of {size} was told");
+            ensure_eq!(written[size - 1], Written::Applied, "the answer to the newest of {size}");
             for (number, written) in written.iter().enumerate() {
                 let beaten = matches!(written, Written::Stale { current } if current.at > number as i64);
-                ensure!(beaten || *written == Written::Applied, "writer {number} was told {written:?}");
+                ensure!(beaten || *written == Written::Applied, "writer {number} was answered {written:?}");
             }
         }
     }
@@ -160,7 +160,8 @@ pub(super) async fn racing_copies_of_one_write_are_applied_once(world: &World) -
     Ok(())
 }
 
-/// Several writers put and delete at one time, on two handles, in two orders: both keys end in the same state.
+/// Several writers put and delete with the same time, through two handles. In the end both handles show the greatest
+/// write.
 pub(super) async fn racing_writes_of_one_instant_converge(world: &World) -> Verdict {
     let mut writes = Vec::new();
     for writer in ["A", "a", "b", "é", "\u{ffff}", "\u{10000}"] {
@@ -225,7 +226,7 @@ async fn put_often(store: &dyn OrderedStore, key: &str, first: i64) -> Verdict {
     Ok(())
 }
 
-/// There are values, tombstones that may not be purged yet, and purgers that try all the time.
+/// Purges that run beside writers delete no young tombstone, so no older value is visible again.
 pub(super) async fn purging_beside_writers_resurrects_nothing(world: &World) -> Verdict {
     let age = Duration::from_secs(3_600);
     for round in 0..world.profile().rounds {

@@ -26,7 +26,8 @@ enum Call {
     Reset(Key, Stamp),
 }
 
-/// `None` is a delete. Of two writes with one stamp the delete is greater, as the order of the tuples requires.
+/// The content of a write; `None` is a delete. Of two writes with one stamp the delete is greater, as the order of the
+/// tuples requires.
 type Content = Option<Payload>;
 
 #[derive(Clone, Debug, Default)]
@@ -140,7 +141,7 @@ impl model::Model for Cells {
                 ensure_eq!(store.reset(key, stamp).await?, self.reset(key, stamp), "resetting {key} at {stamp:?}");
             }
             Call::Purge(number) => {
-                // Where the clock cannot be moved, the age must not be reached by itself.
+                // On a clock that the suite cannot move, no tombstone may reach the age.
                 let age = minutes(if self.travels { *number } else { 60 });
                 ensure_eq!(store.purge(age, 100).await?.deleted, self.purge(age), "tombstones purged");
             }

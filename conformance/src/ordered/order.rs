@@ -84,7 +84,8 @@ pub(super) async fn every_pair_of_stamps_has_one_winner(world: &World) -> Verdic
     ensure_ordered(world, &ascending).await
 }
 
-/// Numbers at the precision limit of a double, at the limits of 32 bits, and where text would sort differently.
+/// Neighbouring sequence numbers are told apart at the precision limit of a double, at the limits of 32 bits, and where
+/// text would sort differently.
 pub(super) async fn numbers_close_to_each_other_are_told_apart(world: &World) -> Verdict {
     let ends =
         [i64::MIN + 1, -(1 << 53), i64::from(i32::MIN), -1, 99, i64::from(i32::MAX), 1 << 32, 1 << 53, i64::MAX - 2];
@@ -104,7 +105,7 @@ pub(super) async fn numbers_close_to_each_other_are_told_apart(world: &World) ->
     Ok(())
 }
 
-/// UTF-16 orders the last two differently, and most collations the first ones.
+/// Writers are compared by their bytes, and not as UTF-16 or a collation would order them.
 pub(super) async fn writers_are_compared_byte_by_byte(world: &World) -> Verdict {
     let longest = "z".repeat(512);
     let writers = [
@@ -140,7 +141,7 @@ pub(super) async fn a_delete_is_over_a_put_of_its_stamp(world: &World) -> Verdic
         Written::Applied,
         "a delete at the stamp of the put"
     );
-    ensure_eq!(shown(&*store, "one").await?, None, "what stands after it");
+    ensure_eq!(shown(&*store, "one").await?, None, "what the key shows after it");
     ensure_eq!(
         store.delete(&"two".parse()?, &Stamp::new(5, "w".parse()?)).await?,
         Written::Applied,
@@ -151,7 +152,7 @@ pub(super) async fn a_delete_is_over_a_put_of_its_stamp(world: &World) -> Verdic
             let late = store.put(&key.parse()?, &value.try_into()?, &Stamp::new(5, "w".parse()?)).await?;
             ensure!(is_stale(&late, 5), "a put at the stamp of the delete: {late:?}");
         }
-        ensure_eq!(shown(&*store, key).await?, None, "what stands after the puts");
+        ensure_eq!(shown(&*store, key).await?, None, "what the key shows after the puts");
         ensure_eq!(
             store.delete(&key.parse()?, &Stamp::new(5, "w".parse()?)).await?,
             Written::Duplicate,
@@ -166,7 +167,7 @@ pub(super) async fn a_delete_is_over_a_put_of_its_stamp(world: &World) -> Verdic
     Ok(())
 }
 
-/// The same writes, each time in another order, some of them twice.
+/// The same writes arrive in several orders, some of them twice, and the same write wins each time.
 pub(super) async fn any_order_of_arrival_has_one_winner(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     let mut rng = world.rng();

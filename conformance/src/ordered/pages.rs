@@ -10,9 +10,9 @@ use crate::world::World;
 
 const LIMITS: [usize; 6] = [1, 2, 3, 7, 40, 1_000];
 
-/// There are many deleted keys in a row, before, between and after the live ones. A store that cuts the page before it
-/// filters would return a short page, or end the listing.
+/// Pages of a prefix show each live key once, even between many deleted keys.
 pub(super) async fn pages_of_a_prefix_show_each_live_key_once(world: &World) -> Verdict {
+    // A store that cuts the page before it filters would return a short page, or end the listing.
     let store = world.ordered(SEQUENCE)?;
     let other = world.store().ordered_store(&"other".parse()?, SEQUENCE)?;
     let mut live = vec![];
@@ -41,7 +41,7 @@ pub(super) async fn pages_of_a_prefix_show_each_live_key_once(world: &World) -> 
     Listing::Values(&*store, Some(&Key::new("nothing")?)).ensure_shows([], &LIMITS).await
 }
 
-/// More values than a store may read in one step.
+/// Pages of more values than a store may read in one step show each value once.
 pub(super) async fn pages_of_many_values_show_each_once(world: &World) -> Verdict {
     const AT_ONCE: usize = 60;
     let (store, mut keys) = (world.ordered(SEQUENCE)?, vec![]);

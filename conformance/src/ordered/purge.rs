@@ -1,4 +1,4 @@
-//! When tombstones are purged, and that no deleted value returns because of it.
+//! When tombstones are purged. No purge brings a deleted value back.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(super) async fn a_tombstone_stays_for_its_age(world: &World) -> Verdict {
     put_new(&*store, "key", "value", now - millis(HOUR) / 2).await?;
     delete_new(&*store, "key", now - millis(HOUR) / 4).await?;
     if world.can_travel() {
-        // The stamp is past the horizon by now, but the tombstone arrived less than its age ago.
+        // The stamp is now older than the horizon, but the tombstone arrived less than the tombstone age ago.
         world.pass(HOUR - Duration::from_secs(60)).await;
     }
     ensure_eq!(store.purge(MOMENT, 100).await?.deleted, 0, "tombstones purged before their age");
@@ -64,8 +64,8 @@ pub(super) async fn a_callers_longer_age_is_kept(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The tombstone's age is over, but stamps between the horizon and its own stamp would still be accepted. If it were
-/// purged, it could not refuse them.
+/// A purge keeps a tombstone whose stamp is ahead of the clock, whatever its age, because it must still refuse older
+/// stamps.
 pub(super) async fn a_tombstone_ahead_of_the_clock_stays(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -86,7 +86,7 @@ pub(super) async fn a_tombstone_ahead_of_the_clock_stays(world: &World) -> Verdi
     put_new(&*store, "key", "value", far + 1).await
 }
 
-/// Tombstones are right at the horizon. Whether they are purged or not, no older stamp is applied afterwards.
+/// After a purge of tombstones at the horizon, no older stamp is applied, whether the tombstones were deleted or not.
 pub(super) async fn nothing_comes_back_at_the_edge_of_the_horizon(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -95,7 +95,7 @@ pub(super) async fn nothing_comes_back_at_the_edge_of_the_horizon(world: &World)
     for step in &around {
         delete_new(&*store, &format!("key{step}"), now + millis(age) + step).await?;
     }
-    // If the clock stands still, the horizon is now exactly between them.
+    // If the clock stands still, the horizon is now exactly between the stamps of the tombstones.
     world.pass(age * 2).await;
     store.purge(MOMENT, 100).await?;
     world.upkeep().await?;
@@ -185,7 +185,7 @@ pub(super) async fn a_sequences_tombstones_go_by_an_explicit_call_alone(world: &
     Ok(())
 }
 
-/// The caller guarantees that no older write is in flight: any later write is new, even before the tombstone age.
+/// After a purge has deleted the tombstone of a key, a write with an older stamp is applied.
 pub(super) async fn an_explicit_purge_forgets_the_tombstone(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     delete_new(&*store, "key", 5).await?;

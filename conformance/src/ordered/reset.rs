@@ -16,7 +16,7 @@ async fn reset(store: &dyn OrderedStore, key: &str, at: i64, writer: &str) -> Re
     Ok(store.reset(&key.parse()?, &stamp(at, writer)?).await?)
 }
 
-/// A realistic case: one program writes microseconds without a limit, and another has the default limit.
+/// A reset frees a key that one program locked with a stamp in microseconds for programs with the default limit.
 pub(super) async fn a_locked_key_is_freed(world: &World) -> Verdict {
     let (free, guarded) = (world.ordered(aged(OrderedOptions::TOMBSTONE_AGE))?, world.ordered(OrderedOptions::time())?);
     let now = store_time(world).await?;
@@ -56,7 +56,7 @@ pub(super) async fn another_stamp_is_not_reset(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A later purge does not find the tombstone.
+/// A reset deletes a tombstone, and a later purge does not find it.
 pub(super) async fn a_tombstone_is_reset(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     for key in ["one", "other"] {
@@ -85,7 +85,7 @@ pub(super) async fn what_is_reset_leaves_nothing(world: &World) -> Verdict {
     Ok(())
 }
 
-/// As doubles, these stamps would be equal.
+/// A reset distinguishes stamps that would be equal as doubles.
 pub(super) async fn stamps_close_to_each_other_are_told_apart(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     for (number, at) in [i64::MIN, -(1 << 53) - 1, -1, 0, (1 << 53) + 1, i64::MAX].into_iter().enumerate() {
@@ -102,7 +102,7 @@ pub(super) async fn stamps_close_to_each_other_are_told_apart(world: &World) -> 
     Ok(())
 }
 
-/// Whichever call comes first, the newer write stays.
+/// A reset races with a newer write. Whichever comes first, the newer write stays.
 pub(super) async fn racing_resets_undo_no_newer_write(world: &World) -> Verdict {
     for round in 0..world.profile().rounds * 8 {
         let store = world.ordered(SEQUENCE)?;

@@ -12,10 +12,10 @@ pub(super) async fn an_older_put_changes_nothing(world: &World) -> Verdict {
     for at in [19, 10, 1, 0, -1, -20, -21, i64::MIN] {
         let late = store.put(&"key".parse()?, &"old".try_into()?, &Stamp::new(at, "w".parse()?)).await?;
         ensure_eq!(late, Written::Stale { current: stamp(20, "w")? }, "a put at {at} after one at 20");
-        ensure_eq!(shown(&*store, "key").await?, Some(("new".to_owned(), 20)), "what stands after a put at {at}");
+        ensure_eq!(shown(&*store, "key").await?, Some(("new".to_owned(), 20)), "the value after a put at {at}");
     }
     put_new(&*store, "key", "newer", 21).await?;
-    ensure_eq!(shown(&*store, "key").await?, Some(("newer".to_owned(), 21)), "what stands after a newer put");
+    ensure_eq!(shown(&*store, "key").await?, Some(("newer".to_owned(), 21)), "the value after a newer put");
     Ok(())
 }
 
@@ -35,7 +35,7 @@ pub(super) async fn ones_own_retry_is_a_duplicate(world: &World) -> Verdict {
             "the same empty put again"
         );
     }
-    ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 5)), "what stands after the retries");
+    ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 5)), "the value after the retries");
     ensure_eq!(shown(&*store, "empty").await?, Some((String::new(), 5)), "an empty value, which is a value");
     delete_new(&*store, "key", 6).await?;
     for _ in 0..3 {
@@ -45,7 +45,7 @@ pub(super) async fn ones_own_retry_is_a_duplicate(world: &World) -> Verdict {
             "the same delete again"
         );
     }
-    ensure_eq!(shown(&*store, "key").await?, None, "what stands after the deletes");
+    ensure_eq!(shown(&*store, "key").await?, None, "the value after the deletes");
     Ok(())
 }
 
@@ -58,7 +58,7 @@ pub(super) async fn the_same_stamp_with_other_content_is_a_mismatch(world: &Worl
             Written::Mismatch,
             "{other:?} at the same stamp"
         );
-        ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 5)), "what stands after {other:?}");
+        ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 5)), "the value after {other:?}");
     }
     ensure_eq!(
         store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(5, "w".parse()?)).await?,
@@ -134,7 +134,7 @@ pub(super) async fn deleting_what_never_was_fences_it(world: &World) -> Verdict 
     ensure_eq!(shown(&*store, "key").await?, None, "a key that never was");
     let late = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(9, "w".parse()?)).await?;
     ensure!(is_stale(&late, 10), "a put older than the delete that came first: {late:?}");
-    ensure!(listed(&*store, 10).await?.is_empty(), "a key that never was is listed");
+    ensure!(listed(&*store, 10).await?.is_empty(), "a key that never existed is listed");
     Ok(())
 }
 
@@ -151,7 +151,7 @@ pub(super) async fn a_newer_put_is_over_a_tombstone(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Other values are put during the listing.
+/// A listing shows each live value once while other values are put.
 pub(super) async fn a_listing_shows_each_live_value_once(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     let stays: Vec<_> = (0..60).map(|number| format!("stays-{number:02}")).collect();

@@ -11,12 +11,12 @@ use super::{Cut, Plan};
 
 const CHUNK: usize = 16 * 1024;
 
-/// Why the connection is no longer carried.
+/// Why the proxy stops carrying a connection.
 enum End {
     /// One side has closed the connection.
     Closed,
     Cut(Cut),
-    /// The server has finished or closed the connection, and the client gets no sign of it.
+    /// The server has finished or closed the connection, and the client does not learn that.
     Silent,
     /// These bytes are kept from the server.
     Kept(Vec<u8>),
@@ -72,8 +72,8 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// Keeps what the client sends until the proxy lets go. Then delivers it and waits for the server to finish, also if
-    /// the client is gone.
+    /// Keeps the request, and all that the client sends after it, until the proxy lets go. Then delivers everything and
+    /// waits for the server to finish, even if the client is gone.
     async fn keep(&self, mut request: Vec<u8>, mut client: TcpStream, mut server: TcpStream) {
         let mut lets_go = self.plan.lets_go.subscribe();
         self.plan.keep();
@@ -87,8 +87,8 @@ impl<'a> Connection<'a> {
                 _ = lets_go.changed() => {}
             }
         }
-        // A server that is gone or closes the connection has finished too. One that sees the end of the connection first
-        // may not begin.
+        // A server that is gone or closes the connection has finished too. The first answer is read before the
+        // shutdown: a server that sees the end of the connection first may not begin.
         let _ = server.write_all(&request).await;
         let _ = server.read(&mut [0; CHUNK]).await;
         let _ = server.shutdown().await;
@@ -114,7 +114,7 @@ impl<'a> Connection<'a> {
                 Some((Cut::Kept, _)) => return Ok(End::Kept(chunk.to_vec())),
                 Some((cut @ Cut::RequestLost, _)) => return Ok(End::Cut(cut)),
                 Some((cut @ Cut::HalfRequest, part)) => {
-                    // If the server is gone, it receives no part of the request, which is as good.
+                    // If the server is gone, it receives no part of the request, and the effect is the same.
                     let _ = self.pass(&chunk[..part], to).await;
                     return Ok(End::Cut(cut));
                 }
@@ -180,7 +180,8 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Makes a cut that waits for an answer, because no answer comes any more.
+    /// Returns how the connection ends after the server has ended it. A cut that waits for an answer is made now,
+    /// because no answer comes any more.
     fn server_ended(&self) -> End {
         match self.server_speaks() {
             None => End::Closed,
@@ -192,7 +193,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Returns the cut of this answer.
+    /// Notes that the server sends an answer, and returns the cut of the answer, if one is planned.
     fn server_speaks(&self) -> Option<Cut> {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *turn, Turn::Server) {

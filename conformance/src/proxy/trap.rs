@@ -29,12 +29,12 @@ impl Trap {
         Self { then_passing: Some(passing), ..Self::new(cut, needle, passing) }
     }
 
-    /// Returns the trap for the next strike, or `None` if it strikes once.
+    /// Returns the trap for the next strike, or `None` if the trap strikes only once.
     pub(super) fn anew(self) -> Option<Self> {
         self.then_passing.map(|passing| Self { passing, ..self })
     }
 
-    /// Returns the cut if the trap strikes, and a number of bytes of the chunk that does not complete the request.
+    /// Returns the cut if the trap strikes, and how many bytes of the chunk can be sent without completing the request.
     pub(super) fn look(&mut self, sent: &mut Sent, chunk: &[u8]) -> Option<(Cut, usize)> {
         let before = sent.tail.len();
         sent.tail.extend_from_slice(chunk);

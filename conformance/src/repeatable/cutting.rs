@@ -49,7 +49,7 @@ impl<'a> Clients<'a> {
         self.proxy.wait_for_cuts(1).await;
     }
 
-    /// Disarms, and returns whether a request was cut.
+    /// Disarms the proxy, and returns whether a request was cut.
     pub(crate) fn was_cut(&self) -> bool {
         !self.proxy.disarm()
     }
@@ -58,7 +58,7 @@ impl<'a> Clients<'a> {
         let upstream = world.sandbox().upstream().ok_or_else(|| {
             Failure::new("the harness neither names an upstream nor declares that there is no network")
         })?;
-        let proxy = Proxy::start(upstream).await.map_err(|error| Failure::new(format!("a proxy: {error}")))?;
+        let proxy = Proxy::start(upstream).await.map_err(|error| Failure::new(format!("the proxy failed: {error}")))?;
         let far = world.sandbox().open_through(proxy.addr()).await?;
         Ok(Self { world, proxy, far, fresh: world.client().await? })
     }
@@ -87,11 +87,11 @@ async fn cut_each<C: Repeatable>(call: C, world: &World, clients: &Clients<'_>, 
             .await
             .map_err(|failure| failure.during(format!("at request {passing}, cut: {was_cut}")))?;
         if !was_cut {
-            ensure!(passing > 0, "no request of it held its id as the harness says that it looks, so nothing was cut");
+            ensure!(passing > 0, "nothing was cut: no request of the call held its id in the form of `on_the_wire`");
             return Ok(());
         }
     }
-    Err(Failure::new(format!("{MOST_REQUESTS} requests of it hold its id")))
+    Err(Failure::new(format!("the call makes more than {MOST_REQUESTS} requests that contain its id")))
 }
 
 /// Makes the call. Returns whether its connection was cut.
@@ -121,7 +121,7 @@ async fn cut_at<C: Repeatable>(
 /// Checks the error of a call that was cut: the outcome is unknown to the caller, who may repeat the call if the store
 /// would recognise the repetition.
 fn ensure_ambiguous(error: &Error, was_cut: bool, may_ask: bool) -> Verdict {
-    ensure!(was_cut, "a call that nothing was in the way of failed: {error}");
+    ensure!(was_cut, "a call that was not cut failed: {error}");
     ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
     ensure_eq!(error.is_retryable(), may_ask, "whether it may be asked again, after {error}");
     Ok(())

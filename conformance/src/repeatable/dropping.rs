@@ -12,7 +12,8 @@ use crate::world::World;
 /// A limit above the number of await points of any call.
 const MOST_POINTS: usize = 500;
 
-/// Drops each call at its first point, then at its second, and so on until the call finishes before it can be dropped.
+/// Drops each call at its first await point, then at its second, and so on until the call finishes before it can be
+/// dropped.
 pub(crate) async fn drop_everywhere<C: Repeatable>(world: &World, calls: &[C]) -> Verdict {
     let fresh = world.client().await?;
     for (number, call) in allowed(world, calls) {
@@ -21,14 +22,14 @@ pub(crate) async fn drop_everywhere<C: Repeatable>(world: &World, calls: &[C]) -
             |point: usize| move |failure: Failure| failure.during(format!("{call:?}, dropped at point {point}"));
         while drop_at(call, world, &fresh, number, point).await.map_err(during(point))? {
             point += 1;
-            ensure!(point < MOST_POINTS, "{call:?} is not through after {point} points");
+            ensure!(point < MOST_POINTS, "{call:?} has not finished after {point} points");
         }
         ensure!(point >= 2, "only {point} points to drop {call:?} at");
     }
     Ok(())
 }
 
-/// Drops the call at this point. Returns whether it has such a point.
+/// Drops the call at this await point. Returns false if the call finished before it.
 async fn drop_at<C: Repeatable>(
     call: C,
     world: &World,

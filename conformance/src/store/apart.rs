@@ -81,7 +81,7 @@ impl Namespaces {
         Ok(Self { bank, records, leases, tokens, counter, ordered, recorded, forgotten, lease })
     }
 
-    /// Makes every call that ends something.
+    /// Makes every call that ends an entry.
     async fn end_all(&self) -> Verdict {
         for name in ["held", "spent", "freed"] {
             let _ = self.bank.release(&claim(name)?).await?;

@@ -16,7 +16,7 @@ use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Returns whether the store has to be set up. A store that needs no setup answers at once.
+/// Returns whether the store must be set up, by a ping before any setup.
 async fn must_be_set_up(store: &dyn Backend) -> Result<bool, Failure> {
     match store.ping().await {
         Ok(()) => Ok(false),
@@ -155,7 +155,7 @@ pub(super) async fn many_set_up_a_bare_place_at_once(world: &World) -> Verdict {
 /// A setup that was acknowledged is complete, even if its process is killed directly afterwards.
 pub(super) async fn a_killed_process_has_set_up(world: &World) -> Verdict {
     let place = world.bare().await?;
-    let missing = || Failure::new("a sandbox whose harness declares processes tells its `address`");
+    let missing = || Failure::new("a sandbox must have an `address` if its harness declares processes");
     let mut other = Neighbour::start(&place.address().ok_or_else(missing)?).await?;
     other.set_up().await?;
     other.kill().await?;

@@ -13,7 +13,7 @@ use crate::world::items;
 
 const LONG: Duration = Duration::from_secs(365 * 24 * 3_600);
 
-/// The part of the acknowledged answers that the check needs.
+/// What was acknowledged and is needed for the later check.
 #[derive(Debug)]
 pub(super) struct Everything {
     held: Item,
@@ -107,9 +107,9 @@ async fn ensure_tokens(store: &dyn Backend) -> Verdict {
     Ok(())
 }
 
-/// Opens the counter with another strategy first: a call that changes something would tell a store that has forgotten
-/// the strategy how the namespace was created.
+/// Checks that another strategy is refused, and that the counter has its value and recognises its operation.
 async fn ensure_counter(store: &dyn Backend) -> Verdict {
+    // The other strategy comes first: a store that has forgotten the strategy would learn it again from a change.
     let otherwise = match store.counter(&"counters".parse()?, Strategy::Atomic) {
         Ok(counter) => counter.value(&Key::new("key")?).await.map(drop),
         Err(refused) => Err(refused),

@@ -130,7 +130,8 @@ pub(super) async fn names_alike_are_different_namespaces(world: &World) -> Verdi
     Ok(())
 }
 
-/// Some names are prefixes of others, or contain characters of patterns.
+/// A listing shows only its own namespace, among namespaces whose names are prefixes of others or contain characters of
+/// patterns.
 pub(super) async fn a_listing_shows_its_own_namespace_alone(world: &World) -> Verdict {
     let store = world.store();
     let names = ["a", "a%", "a_", "a*", "ab", "a:", "a:b", "A", "a\\", "?", "[ab]", "%", "*"];
@@ -160,7 +161,7 @@ pub(super) async fn a_listing_shows_its_own_namespace_alone(world: &World) -> Ve
     Ok(())
 }
 
-/// The first calls create the namespace concurrently, each through its own client.
+/// Concurrent first calls, each through its own client, create one namespace that all clients share.
 pub(super) async fn racing_first_calls_share_one_namespace(world: &World) -> Verdict {
     let mut clients = Vec::new();
     for _ in 0..8 {

@@ -1,4 +1,4 @@
-//! Fences and versions, each of which is given once: by any process, before and after a process ended.
+//! Fences and versions. A store gives each number once, whichever process asks, and also after a process has ended.
 
 use storagebox_core::{
     Aborted, Backend, Begun, Commit, Committed, DedupId, DedupRepo, EntityChange, EntityLedger, Forgotten, Joins, Key,
@@ -8,7 +8,7 @@ use storagebox_core::{
 use super::steps;
 use crate::failure::{Failure, ensure_eq, ensure_matches};
 
-/// Returns a new number.
+/// Makes the store issue a new number of this kind (fence or version), and returns the number.
 pub(crate) async fn next(store: &dyn Backend, of: &str) -> Result<u64, Failure> {
     match of {
         "fence" => fence(store).await,

@@ -14,7 +14,7 @@ use crate::world::World;
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// Returns strategies that every backend has, similar ones and different ones.
+/// Returns strategies that every backend has, among them similar strategies.
 fn strategies() -> Vec<Strategy> {
     let (day, forever) = (Retention::For(DAY), Retention::Forever);
     let (free, floored) = (Bounds::NONE, Bounds::at_least(0));
@@ -51,7 +51,7 @@ fn options() -> Vec<OrderedOptions> {
     ]
 }
 
-/// Returns the stored part of the options. The skew belongs to each handle.
+/// Returns the options that a store keeps: all except the skew, which belongs to each handle.
 fn stored(options: OrderedOptions) -> (bool, Duration) {
     (options.stamping == Stamping::Sequence, options.tombstone_age)
 }
@@ -119,7 +119,7 @@ pub(super) async fn an_ordered_store_is_opened_as_it_was_created(world: &World) 
     Ok(())
 }
 
-/// A skew is added, changed and removed, and programs with different skews have the namespace open at once.
+/// A handle may add, change or remove the skew of a namespace, and handles with different skews may be open at once.
 pub(super) async fn a_skew_may_be_changed(world: &World) -> Verdict {
     let skews = [None, Some(DAY), Some(DAY * 2), None];
     let within = |skew| OrderedOptions { stamping: Stamping::Time { max_skew: skew }, ..OrderedOptions::time() };
@@ -184,7 +184,8 @@ pub(super) async fn a_refused_opening_changes_nothing(world: &World) -> Verdict 
     Ok(())
 }
 
-/// The first call decides. Calls with its strategy are served, calls with another strategy are refused.
+/// First calls with different strategies race, and one creates the namespace. Calls with its strategy are served, calls
+/// with another strategy are refused.
 pub(super) async fn one_of_racing_strategies_creates_the_namespace(world: &World) -> Verdict {
     let asked = [Strategy::Atomic, Strategy::default(), Strategy::Window { lifetime: DAY, capacity: 100 }];
     for round in 0..world.profile().rounds * 2 {

@@ -93,9 +93,9 @@ pub(super) async fn what_two_processes_race_for_is_won_once(world: &World) -> Ve
     race::judge(&**world.store(), [here?, there?].concat()).await
 }
 
-/// A call that was acknowledged to a process is stored, even if the process is killed directly afterwards. This process
-/// closes the store meanwhile, because some stores can be open in only one process at a time.
+/// Checks that a call that was acknowledged to a process is stored, even if the process is killed directly afterwards.
 async fn process_killed(world: &World, part: Part) -> Verdict {
+    // This process closes the store meanwhile, because some stores can be open in only one process at a time.
     world.store().close().await?;
     for step in Step::all_of(part) {
         prepare(world, step).await?;
@@ -130,21 +130,21 @@ async fn ensure_made(world: &World, step: Step, when: &str) -> Verdict {
     Ok(store.close().await?)
 }
 
-/// Checks that the step is not made yet; otherwise the later check would prove nothing.
+/// Checks that the step has no effect yet.
 async fn ensure_unmade(store: &Arc<dyn Backend>, step: Step) -> Verdict {
     let unmade = !step.asks_only() || !step.is_made(&**store).await?;
-    ensure!(unmade, "`{}` is made before anybody made it", step.name());
+    ensure!(unmade, "`{}` is seen before it was made", step.name());
     Ok(())
 }
 
-/// Each of two processes sees at once what the other does, whatever it has read before.
+/// Checks that each of two processes sees the calls of the other at once, whatever it has read before.
 async fn beside(world: &World, part: Part) -> Verdict {
     let (store, mut other) = (world.store(), another(world).await?);
     for (number, step) in Step::all_of(part).enumerate() {
         step.prepare(&**store).await?;
         ensure_unmade(store, step).await?;
         let unmade = !step.asks_only() || !other.is_made(step).await?;
-        ensure!(unmade, "`{}` is made for another process before anybody made it", step.name());
+        ensure!(unmade, "another process sees `{}` before it was made", step.name());
         let seen = match number % 2 {
             0 => {
                 step.make(&**store).await?;
@@ -160,7 +160,7 @@ async fn beside(world: &World, part: Part) -> Verdict {
     Ok(())
 }
 
-/// Numbers grow from one process to the next, even if a process has ended.
+/// Checks that numbers of this kind grow from one process to the next, even if a process has ended.
 async fn never_repeated(world: &World, of: &str) -> Verdict {
     world.store().close().await?;
     let mut given = vec![];
@@ -182,6 +182,6 @@ async fn never_repeated(world: &World, of: &str) -> Verdict {
 
 async fn another(world: &World) -> Result<Neighbour, Failure> {
     let address = world.sandbox().address();
-    let missing = || Failure::new("a sandbox whose harness declares processes tells its `address`");
+    let missing = || Failure::new("a sandbox must have an `address` if its harness declares processes");
     Neighbour::start(&address.ok_or_else(missing)?).await
 }

@@ -41,7 +41,7 @@ fn every_strategy() -> [Strategy; 9] {
     ]
 }
 
-/// The strategy works as specified: all strategies except `Atomic` recognise a retry.
+/// Every strategy counts as it should, or is refused with the name of a better strategy.
 pub(super) async fn a_strategy_works_or_names_a_better_one(world: &World) -> Verdict {
     for (number, strategy) in every_strategy().into_iter().enumerate() {
         match count(&**world.store(), &format!("namespace-{number}"), strategy).await {
@@ -63,7 +63,7 @@ async fn count(store: &dyn Backend, name: &str, strategy: Strategy) -> Result<i6
 
 fn ensure_names_another(error: &Error, asked: Strategy) -> Verdict {
     ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of {error}");
-    ensure!(!error.is_retryable(), "{error} is to be tried again");
+    ensure!(!error.is_retryable(), "{error} is retryable");
     let names = ["Atomic", "Marker", "Window", "Sharded"];
     let shown = error.to_string();
     let named = names.iter().any(|name| shown.contains(name) && !format!("{asked:?}").starts_with(name));
@@ -71,7 +71,8 @@ fn ensure_names_another(error: &Error, asked: Strategy) -> Verdict {
     Ok(())
 }
 
-/// Opening the part is refused, or its first call is, with an error that no retry can fix.
+/// A store refuses a part that its backend leaves out, when the part is opened or with its first call, as
+/// `Unsupported`.
 pub(super) async fn what_is_left_out_is_unsupported(world: &World) -> Verdict {
     for part in world.left_out() {
         let refused = opened(&**world.store(), part).await;
@@ -107,7 +108,8 @@ async fn opened(store: &dyn Backend, part: Part) -> Option<Result<()>> {
     })
 }
 
-/// A whole part may be left out. If counters exist, these strategies are among them.
+/// A store opens every part that its backend does not leave out, with the options and strategies that every backend
+/// has.
 pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
     let store = world.store();
     store.item_bank(&"namespace".parse()?)?.counts().await?;
@@ -129,7 +131,7 @@ pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
     {
         let counter = store.counter(&format!("namespace-{number}").parse()?, strategy)?;
         match counter.apply(&"key".parse()?, &Change::new("op".parse()?, 1)).await {
-            // If the answer is lost, such a change is not retried. The strategy exists all the same.
+            // A change of this strategy is not retried after a lost answer. The strategy exists nevertheless.
             Err(error) if error.certainty() == Certainty::Unknown && !counter.promise().recognises_repeats() => {}
             counted => ensure_matches!(counted?, Counted::Applied { .. }, "{strategy:?}"),
         }

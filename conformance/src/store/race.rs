@@ -26,7 +26,7 @@ pub(crate) async fn prepare(store: &dyn Backend) -> Verdict {
     Ok(())
 }
 
-/// Takes part in the race under this name.
+/// Takes part in the race under this name, and returns the prizes that were won.
 pub(crate) async fn run(store: &dyn Backend, name: &str) -> Result<Vec<String>, Failure> {
     let (bank, tokens) = (store.item_bank(&"race".parse()?)?, store.token_store(&"race".parse()?)?);
     let records = store.dedup_repo(&"race".parse()?)?;

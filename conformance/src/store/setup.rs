@@ -26,7 +26,7 @@ pub(super) async fn setting_up_again_changes_nothing(world: &World) -> Verdict {
     Ok(())
 }
 
-/// This includes everything that is live or has ended, and the options of namespaces.
+/// A repeated setup keeps everything that is live or has ended, and the options of namespaces.
 pub(super) async fn setting_up_again_loses_nothing(world: &World) -> Verdict {
     let everything = Everything::put(&**world.store()).await?;
     for client in [Arc::clone(world.store()), world.client().await?] {
@@ -72,7 +72,7 @@ pub(super) async fn a_store_that_is_set_up_answers(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Each client sets up and uses the store at once, so that a setup that is still in progress would be noticed.
+/// Many clients set up a store at once, and each uses the store as soon as its own setup returns.
 pub(super) async fn many_set_up_at_once(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let mut clients = Vec::new();

@@ -24,7 +24,7 @@ pub(super) async fn upkeep_keeps_what_a_promise_needs(world: &World) -> Verdict 
     everything.ensure_there(&*world.client().await?).await
 }
 
-/// Time passes beyond every default retention of the library: live entries do not expire by age.
+/// Upkeep keeps live entries that are older than every default retention of the library.
 pub(super) async fn upkeep_after_a_while_keeps_what_lives(world: &World) -> Verdict {
     let (bank, claim, spent) = (world.filled(3).await?, ClaimId::new("held")?, ClaimId::new("spent")?);
     let _ = bank.take(&claim, Hold::Forever).await?;
@@ -47,7 +47,7 @@ pub(super) async fn upkeep_after_a_while_keeps_what_lives(world: &World) -> Verd
     ensure_eq!(bank.counts().await?.total(), 3, "items in all");
     ensure!(tokens.exists(&token).await?, "a live token is gone");
     let kept = records.record(&"kept".parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await?;
-    ensure_matches!(kept, Recorded::Again(_), "a record that is kept for ever");
+    ensure_matches!(kept, Recorded::Again(_), "a record that is kept forever");
     let brief = records.record(&"brief".parse()?, &"later".try_into()?, &"other".parse()?, Retention::Forever).await?;
     ensure_matches!(brief, Recorded::New(_), "a record whose time is over");
     ensure_eq!(counter.value(&Key::new("key")?).await?, 5, "the counter");
@@ -84,7 +84,7 @@ pub(super) async fn upkeep_is_bounded(world: &World) -> Verdict {
     Ok(())
 }
 
-/// When upkeep says that nothing is left, there is nothing left that it would delete.
+/// When upkeep says that nothing is left, a further upkeep deletes nothing.
 pub(super) async fn upkeep_says_whether_there_is_more(world: &World) -> Verdict {
     let (records, short) = (world.dedup()?, world.short());
     for number in 0..20 {
@@ -101,7 +101,7 @@ pub(super) async fn upkeep_says_whether_there_is_more(world: &World) -> Verdict 
     Ok(())
 }
 
-/// This holds even if more has expired than a store deletes in one step: upkeep reports what it leaves for later.
+/// Even if more has expired than a store deletes in one step, upkeep reports whether it leaves entries for later.
 pub(super) async fn upkeep_of_much_says_whether_there_is_more(world: &World) -> Verdict {
     const MUCH: usize = 600;
     let tokens = world.tokens()?;
@@ -163,7 +163,7 @@ async fn maintain_often(store: &dyn Backend) -> Verdict {
     Ok(())
 }
 
-/// Runs a caller each of whose steps depends on the earlier ones.
+/// Runs a caller whose steps each depend on the earlier steps.
 async fn live(store: &dyn Backend, bank: &dyn ItemBank, name: &str) -> Result<(), Failure> {
     let (claim, op, token) = (ClaimId::new(name)?, OpId::new(name)?, TokenId::new(name)?);
     let (records, tokens) = (store.dedup_repo(&"records".parse()?)?, store.token_store(&"tokens".parse()?)?);

@@ -39,7 +39,8 @@ pub(super) async fn a_create_whose_reply_is_lost_is_finished_by_a_retry(world: &
     Ok(())
 }
 
-/// Each token exists or not, a retry completes the batch, and a request that lands after that changes nothing.
+/// A batch without a reply may have created each of its tokens or not. A retry completes the batch, and a request that
+/// lands later changes nothing.
 pub(super) async fn a_batch_without_a_reply_may_exist_now_or_later(world: &World) -> Verdict {
     let tokens = world.tokens()?;
     for fate in LOSSES {

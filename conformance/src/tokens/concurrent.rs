@@ -58,8 +58,8 @@ pub(super) async fn one_of_all_consumers_gets_now(world: &World) -> Verdict {
 pub(super) async fn racing_calls_of_the_winner_are_now_once(world: &World) -> Verdict {
     let consumed = races_for_one(world, |tokens, token, _| async move { consume(&*tokens, &token, "worker").await });
     for (_, answers) in consumed.await? {
-        ensure_eq!(count(&answers, &Consumed::Now), 1, "calls of one operation that are told Now");
-        ensure_eq!(count(&answers, &Consumed::Again), answers.len() - 1, "those that are told Again");
+        ensure_eq!(count(&answers, &Consumed::Now), 1, "calls of one operation that are answered Now");
+        ensure_eq!(count(&answers, &Consumed::Again), answers.len() - 1, "calls that are answered Again");
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ pub(super) async fn a_token_is_consumed_or_discarded_once(world: &World) -> Verd
     let tokens = world.tokens()?;
     let ended = races_for_one(world, |tokens, token, number| async move { ends(&*tokens, &token, number).await });
     for (token, ended) in ended.await? {
-        ensure_eq!(count(&ended, &true), 1, "calls of {} that were told to have ended the token", ended.len());
+        ensure_eq!(count(&ended, &true), 1, "calls of {} that report that they ended the token", ended.len());
         ensure!(!tokens.exists(&token).await?, "the token lives after that");
     }
     Ok(())
@@ -95,9 +95,9 @@ pub(super) async fn racing_discards_end_each_token_once(world: &World) -> Verdic
         })
         .await?;
         let discarded: u64 = reports.iter().map(|report| report.discarded).sum();
-        ensure_eq!(discarded, 30, "tokens that some discard was told to have ended");
+        ensure_eq!(discarded, 30, "tokens that the discards report as discarded");
         let whole = |report: &Discarded| report.discarded + report.already_gone == 30;
-        ensure!(reports.iter().all(whole), "a discard of 30 reports another number: {reports:?}");
+        ensure!(reports.iter().all(whole), "a discard of 30 tokens reports another number: {reports:?}");
     }
     Ok(())
 }
@@ -112,9 +112,9 @@ pub(super) async fn racing_creates_create_once(world: &World) -> Verdict {
         })
         .await?;
         let created: u64 = reports.iter().map(|report| report.created).sum();
-        ensure_eq!(created, 30, "tokens that some create was told to have made");
+        ensure_eq!(created, 30, "tokens that the creates report as created");
         let whole = |report: &Created| report.created + report.already_live == 30 && report.gone == 0;
-        ensure!(reports.iter().all(whole), "a create of 30 reports another number: {reports:?}");
+        ensure!(reports.iter().all(whole), "a create of 30 tokens reports another number: {reports:?}");
         for token in all.iter() {
             ensure_eq!(consume(&*tokens, token, "first").await?, Consumed::Now, "the first consumer");
             ensure_eq!(consume(&*tokens, token, "second").await?, Consumed::AlreadyGone, "the second");
@@ -148,7 +148,7 @@ async fn create_or_end(tokens: &dyn TokenStore, token: &TokenId, number: usize) 
     }
     for _ in 0..4 {
         let report = create_all(tokens, std::slice::from_ref(token)).await?;
-        ensure_eq!(report.created, 0, "tokens created anew");
+        ensure_eq!(report.created, 0, "tokens created again");
     }
     Ok(false)
 }

@@ -28,7 +28,7 @@ pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     a_long_batch(&*tokens).await
 }
 
-/// Creates a batch that is longer than a store may accept at once.
+/// Creates a batch that is longer than a store may accept in one request.
 async fn a_long_batch(tokens: &dyn TokenStore) -> Verdict {
     const COUNT: usize = 2_500;
     let (all, total) = (batch("long", COUNT)?, COUNT as u64);

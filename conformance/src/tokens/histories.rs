@@ -1,4 +1,4 @@
-//! Recorded histories of tokens, which some order of the calls must explain.
+//! Recorded histories of tokens. Some order of the calls must explain each history.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::history::{Limits, Recorder, Specification, check};
 use crate::race::race;
 use crate::world::World;
 
-/// The specification of one token, call by call.
+/// The sequential specification of one token.
 struct OneToken;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -61,7 +61,8 @@ impl Tokens {
         self.gone(token).is_some_and(|gone| self.now < gone.until)
     }
 
-    /// Creates tokens. The expected report depends on what the store has forgotten: only reads show that.
+    /// Creates tokens, and compares the report with the model. Where the store may have forgotten a token, a read shows
+    /// it.
     async fn create(&mut self, tokens: &dyn TokenStore, all: &[TokenId]) -> Verdict {
         let found = tokens.create_tokens(all).await?;
         let mut expected = Created::default();
@@ -92,7 +93,7 @@ impl Tokens {
         let by = self.gone(token).and_then(|gone| gone.by.as_ref()).filter(|(by, _)| by == op);
         match by {
             Some((_, until)) if self.now < *until => ensure_eq!(found, Consumed::Again, "consuming again"),
-            Some(_) => ensure!(found != Consumed::Now, "a token that is gone was consumed anew"),
+            Some(_) => ensure!(found != Consumed::Now, "a token that is gone was consumed again"),
             None => ensure_eq!(found, Consumed::AlreadyGone, "consuming what is gone or unknown"),
         }
         Ok(())

@@ -56,7 +56,7 @@ impl Links {
         self.links.begin(token, caller, LONG).await
     }
 
-    /// Begins, and checks that a lease was started.
+    /// Begins the use of a token, and checks that a lease was started.
     async fn start(&self, token: &str, caller: &str, lease: Duration) -> Result<TokenLease, Failure> {
         let begun = self.links.begin(token, caller, lease).await?;
         Ok(ensure_matches!(begun, TokenBegun::Started(lease) => lease, "{caller} begins with the free {token}"))

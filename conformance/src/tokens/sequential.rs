@@ -78,7 +78,7 @@ pub(super) async fn the_first_consumer_gets_now(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A token may be created after a consumer looked for it, which must not make its message fail.
+/// A consume of an unknown token returns `AlreadyGone`, and the token can still be created and consumed later.
 pub(super) async fn an_unknown_token_is_already_gone(world: &World) -> Verdict {
     let (tokens, early) = (world.tokens()?, op("early")?);
     for token in batch("token", 5)? {
@@ -157,7 +157,7 @@ pub(super) async fn discarding_an_unknown_token_fences_it(world: &World) -> Verd
     Ok(())
 }
 
-/// The retention is a minimum. How much longer a token is remembered is up to the backend.
+/// A store remembers a gone token for at least the retention.
 pub(super) async fn gone_tokens_are_remembered_for_the_retention(world: &World) -> Verdict {
     let (tokens, winner, known) = (world.tokens()?, op("winner")?, batch("token", 3)?);
     tokens.create_tokens(&known[..2]).await?;
@@ -203,7 +203,7 @@ pub(super) async fn a_token_discarded_anew_is_remembered_anew(world: &World) -> 
     world.pass(world.short()).await;
     world.upkeep().await?;
     for token in &both {
-        ensure_eq!(create(&*tokens, token).await?, GONE, "creating {token:?}, which was discarded anew");
+        ensure_eq!(create(&*tokens, token).await?, GONE, "creating {token:?}, which was discarded again");
     }
     Ok(())
 }
@@ -236,7 +236,7 @@ pub(super) async fn absent_is_an_answer_that_leaves_no_trace(world: &World) -> V
     Ok(())
 }
 
-/// A closed client may go on working or return errors, but it must not report a live token as absent.
+/// A closed client may continue to work or return errors, but it must not report a live token as absent.
 pub(super) async fn a_closed_client_never_says_absent(world: &World) -> Verdict {
     let (mine, live) = (world.tokens()?, batch("token", 3)?);
     mine.create_tokens(&live).await?;

@@ -38,7 +38,7 @@ pub(super) async fn each_call_that_is_rolled_back_never_was(world: &World) -> Ve
     Ok(())
 }
 
-/// A call of each part in one transaction.
+/// Calls of all parts in one transaction are committed together.
 pub(super) async fn calls_of_all_parts_are_committed_together(world: &World) -> Verdict {
     let firsts: Vec<_> = Part::STORED.iter().filter_map(|part| Step::all_of(*part).next()).collect();
     for step in &firsts {
@@ -59,7 +59,7 @@ pub(super) async fn calls_of_all_parts_are_committed_together(world: &World) -> 
     Ok(())
 }
 
-/// The first call on a namespace creates it, in the transaction.
+/// A namespace whose first call was rolled back can be created again by a later transaction.
 pub(super) async fn a_namespace_that_was_rolled_back_is_opened_again(world: &World) -> Verdict {
     for is_committed in [false, false, true] {
         let mut transaction = begun(world).await?;

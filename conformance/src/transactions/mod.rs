@@ -35,12 +35,12 @@ cases! { Transactions:
     "J-5" Concurrent [Dedup] receipts: an_answer_waits_for_the_end_of_the_transaction;
 }
 
-/// A transaction of a caller that the first client joins.
+/// Begins a transaction of a caller, which the first client can join.
 async fn begun(world: &World) -> Result<Box<dyn CallerTransaction>, Failure> {
     Ok(world.sandbox().begin().await?)
 }
 
-/// Joins the transaction.
+/// Joins the first client to the transaction.
 fn within<'t>(world: &World, transaction: &'t mut dyn CallerTransaction) -> Result<InTransaction<'t>, Failure> {
     Ok(world.store().within(transaction.connection())?)
 }

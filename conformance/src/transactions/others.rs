@@ -12,8 +12,8 @@ use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::progress::on_its_own;
 use crate::world::World;
 
-/// Takes `claim-0` in a transaction of `world`, and then `claim-of-other` outside it until there is an answer, while the
-/// transaction ends. Returns both answers.
+/// Takes an item for claim 0 in a transaction. While the transaction ends, takes an item for the claim `other` outside
+/// it. Returns both answers.
 async fn taken_beside(world: &World, other: usize, is_committed: bool) -> Result<(Taken, Taken), Failure> {
     let mut transaction = begun(world).await?;
     let taken = within(world, &mut *transaction)?.item_bank(&"bank".parse()?)?.take(&claim(0)?, Hold::Forever).await?;
@@ -49,7 +49,7 @@ pub(super) async fn the_same_claim_takes_after_a_rollback(world: &World) -> Verd
     Ok(())
 }
 
-/// A take returns `Empty` only after the commit.
+/// Beside a transaction that takes the last item, a take returns `Empty` only after the commit.
 pub(super) async fn the_last_item_is_not_gone_before_the_commit(world: &World) -> Verdict {
     world.filled(1).await?;
     let (_, other) = taken_beside(world, 1, true).await?;
@@ -64,7 +64,7 @@ pub(super) async fn what_is_rolled_back_can_be_taken(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The second transaction waits, and then goes on: the claim of the first does not end it.
+/// Two transactions take with one claim. The second waits for the first and then continues without an error.
 pub(super) async fn the_same_claim_in_two_transactions_is_one(world: &World) -> Verdict {
     for (is_committed, is_late) in [(true, false), (true, true), (false, false), (false, true)] {
         let name = format!("bank-{is_committed}-{is_late}");
@@ -101,9 +101,11 @@ pub(super) async fn the_same_claim_in_two_transactions_is_one(world: &World) -> 
     Ok(())
 }
 
-/// Asks the server often enough that it has most likely read what another caller asked before. A store whose
-/// transactions begin one after the other never begins the other one, so this does not wait for it without end.
+/// Pings the server until another caller has begun its transaction, and then so often that the server has most likely
+/// read that caller's next request.
 async fn let_others_ask(world: &World, has_begun: &AtomicBool) -> Verdict {
+    // The number of pings is limited: on a store whose transactions begin one after the other, the other transaction
+    // does not begin.
     const MOST: usize = 200;
     const AFTERWARDS: usize = 10;
     let mut left = MOST;
@@ -132,7 +134,7 @@ pub(super) async fn many_transactions_take_different_items(world: &World) -> Ver
     Ok(())
 }
 
-/// A bank before a counter, as the contract asks, so that no two wait for each other.
+/// Transactions that all use the bank before the counter do not deadlock, and all commit.
 pub(super) async fn transactions_in_one_order_all_commit(world: &World) -> Verdict {
     const CALLERS: usize = 12;
     world.filled(CALLERS).await?;

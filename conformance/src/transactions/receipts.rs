@@ -14,7 +14,7 @@ async fn asked(store: &dyn Backend, receipt: &Receipt) -> Result<CommitState, Fa
     answered(|| settle(&records, receipt)).await
 }
 
-/// Returns the receipt of a transaction that ends so.
+/// Returns the receipt of a transaction that is then committed or rolled back.
 async fn receipt(world: &World, is_committed: bool) -> Result<Receipt, Failure> {
     let mut transaction = begun(world).await?;
     let receipt = within(world, &mut *transaction)?.receipt().await?;

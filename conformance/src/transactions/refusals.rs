@@ -14,12 +14,12 @@ use crate::part::Part;
 use crate::store::steps::Step;
 use crate::world::World;
 
-/// The most polls after which a call is dropped. No call needs as many.
+/// The most polls after which a call is dropped. Every call finishes with fewer polls.
 const MOST_POLLS: usize = 60;
 
-/// On a connection without a transaction, each call would be committed by itself. The store may refuse the connection
-/// or each call.
+/// A connection without a transaction is refused, when it is joined or with each call.
 pub(super) async fn a_connection_without_a_transaction_is_refused(world: &World) -> Verdict {
+    // Otherwise each call would be committed by itself.
     for step in Part::STORED.iter().flat_map(|part| Step::all_of(*part)) {
         step.prepare(&**world.store()).await?;
         let mut connection = world.sandbox().connect().await?;
@@ -53,7 +53,7 @@ pub(super) async fn one_call_at_a_time(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The limit is that of [`InTransaction`](storagebox_core::InTransaction).
+/// A batch above the limit of [`InTransaction`](storagebox_core::InTransaction) is refused.
 pub(super) async fn a_large_batch_is_refused(world: &World) -> Verdict {
     world.filled(1).await?;
     let mut transaction = begun(world).await?;
@@ -77,8 +77,8 @@ pub(super) async fn a_purge_is_refused(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A call is dropped at each point where it waits. The transaction is of no more use, and whatever the caller does
-/// then, the call has taken effect as a whole or not at all.
+/// A call is dropped at each point where it waits. The transaction is unusable then. Whether the caller commits or
+/// rolls back, the call takes effect as a whole or not at all.
 pub(super) async fn a_call_that_is_dropped_is_never_half_committed(world: &World) -> Verdict {
     for polls in 0..MOST_POLLS {
         let is_over = [dropped_take(world, polls, true).await?, dropped_take(world, polls, false).await?];
@@ -89,7 +89,7 @@ pub(super) async fn a_call_that_is_dropped_is_never_half_committed(world: &World
     Ok(())
 }
 
-/// Drops a take after so many polls. Returns whether it was over before.
+/// Drops a take after this many polls, and ends the transaction. Returns whether the take finished before the drop.
 async fn dropped_take(world: &World, polls: usize, is_committed: bool) -> Result<bool, Failure> {
     let name = format!("bank-{polls}-{is_committed}");
     let bank = world.filled_bank(&name, 1).await?;
@@ -118,7 +118,7 @@ async fn dropped_take(world: &World, polls: usize, is_committed: bool) -> Result
     Ok(is_over)
 }
 
-/// The value and the record of the operation change together.
+/// A change that is dropped in a transaction changes both the value and the record of its operation, or neither.
 pub(super) async fn a_change_that_is_dropped_is_never_half_committed(world: &World) -> Verdict {
     for polls in 0..MOST_POLLS {
         if dropped_change(world, polls).await? {
@@ -128,11 +128,12 @@ pub(super) async fn a_change_that_is_dropped_is_never_half_committed(world: &Wor
     Ok(())
 }
 
-/// Drops a change of a counter after so many polls, commits, and makes it again. Returns whether it was over before.
+/// Drops a change of a counter after this many polls, commits, and makes the change again. Returns whether the change
+/// had finished before it was dropped.
 async fn dropped_change(world: &World, polls: usize) -> Result<bool, Failure> {
     let counter = world.counter(Strategy::default())?;
     let (key, change) = (Key::new(format!("key-{polls}"))?, Change::new(OpId::new("op")?, 1));
-    // The namespace exists before, so that only the change itself is dropped.
+    // The read creates the namespace first, so that only the change itself is dropped.
     let _ = counter.value(&key).await?;
     let mut transaction = begun(world).await?;
     let is_over = {
@@ -145,7 +146,7 @@ async fn dropped_change(world: &World, polls: usize) -> Result<bool, Failure> {
     Ok(is_over)
 }
 
-/// What a caller did under a lease that is over must not be committed.
+/// A transaction in which a complete was refused, because its lease is over, changes nothing even if it is committed.
 pub(super) async fn a_lease_that_is_over_cannot_be_completed_and_committed(world: &World) -> Verdict {
     let (leases, records) = (world.leases()?, world.dedup()?);
     let (id, ours, theirs) = ("id".parse()?, OpId::new("ours")?, OpId::new("theirs")?);

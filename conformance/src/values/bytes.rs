@@ -95,7 +95,7 @@ pub(super) async fn completed_bytes_come_back(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The bytes are stored as a state and as an entry.
+/// The bytes of a state and of an entry come back as they were committed.
 pub(super) async fn committed_bytes_come_back(world: &World) -> Verdict {
     let entities = world.entities(&Joins::default())?;
     for (number, payload) in payloads()?.into_iter().enumerate() {

@@ -96,7 +96,7 @@ pub(super) async fn a_lease_lasts_1_ms_to_100_years(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The refusal comes when the namespace is opened, or at the latest with its first call.
+/// Options with a duration out of limits are refused when the namespace is opened, or with its first call.
 pub(super) async fn ordered_options_last_1_ms_to_100_years(world: &World) -> Verdict {
     for wrong in WRONG {
         let age = OrderedOptions { tombstone_age: wrong, ..OrderedOptions::time() };

@@ -34,7 +34,8 @@ fn entry_of(text: &str) -> Result<EntryId, Failure> {
     Ok(EntryId { key: Key::new(text)?, message: MessageId::new(text)?, commit: OpId::new(text)? })
 }
 
-/// Each entry registers and chooses an attempt named like the next entry's commit. Its removal removes no other.
+/// Each entry registers and chooses an attempt named like the next entry's commit. Removing an entry removes no other
+/// entry.
 pub(super) async fn every_call_of_a_nasty_entry_is_its_own(world: &World) -> Verdict {
     let (entities, texts) = (world.entities(&Joins::default())?, nasty_texts());
     for text in &texts {

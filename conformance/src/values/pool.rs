@@ -10,7 +10,7 @@ pub(crate) fn nasty_texts() -> Vec<String> {
     texts
 }
 
-/// Returns texts for items: those for ids, and some of the greatest length of an item.
+/// Returns texts for items: the texts for ids, and texts of the greatest length of an item.
 pub(crate) fn nasty_items() -> Vec<String> {
     let mut texts = nasty_texts();
     texts.extend(lengths(MAX_ITEM_BYTES));
@@ -27,7 +27,8 @@ pub(crate) fn longest(start: &str, limit: usize) -> String {
     format!("{start}{}", "x".repeat(limit - start.len()))
 }
 
-/// Returns texts of about the limit and of the lengths at which stores truncate, which differ only at the end.
+/// Returns texts with lengths near the limit and near the lengths at which stores truncate. Neighbours of one length
+/// differ only at the end.
 fn lengths(limit: usize) -> Vec<String> {
     let mut texts = vec!["é".repeat(limit / 2), "\u{1f600}".repeat(limit / 4), "'".repeat(limit)];
     for length in [63, 64, 127, 128, 200, 201, 254, 255, 256, 257, limit - 1, limit] {
@@ -164,7 +165,7 @@ const SYNTAX: &[&str] = &[
     "false",
 ];
 
-/// Texts that are taken for numbers, and for equal ones.
+/// Texts that stores take for numbers, and for equal numbers.
 const NUMBERS: &[&str] = &[
     "0",
     "00",

@@ -253,7 +253,8 @@ pub(super) async fn nasty_ordered_keys_stay_different(world: &World) -> Verdict 
     Ok(())
 }
 
-/// At one time the greater writer wins, so the last winner is the greatest in byte order.
+/// Of two writes with the same time, the write of the greater writer wins, so the last winner is the greatest in byte
+/// order.
 pub(super) async fn nasty_writers_stay_different(world: &World) -> Verdict {
     let ordered = world.ordered(OrderedOptions::sequence())?;
     let mut writers = as_values::<WriterId>(nasty_texts())?;

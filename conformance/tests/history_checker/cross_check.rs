@@ -10,7 +10,8 @@ use crate::RegisterOp::{self, CompareAndSwap, Read, Write};
 use crate::RegisterReply::{self, Swapped, Value, Written};
 use crate::{Register, apply, verdict};
 
-/// The same register for the other checker. Its operations contain their replies; `None` matches any reply.
+/// The register as the checker of `todc-utils` needs it: each operation contains its reply, and `None` matches any
+/// reply.
 struct AnsweredRegister;
 
 type Answered = (RegisterOp, Option<RegisterReply>);
@@ -32,10 +33,10 @@ impl todc_utils::Specification for AnsweredRegister {
     }
 }
 
-/// The events of a history. Every attempt is a separate process.
+/// The events of a history, each with the number of its attempt.
 type Actions = Vec<(usize, Action<Answered>)>;
 
-/// A register whose replies are mostly right, and clients, up to three of which wait for it at once.
+/// A register that answers up to three clients at once, and gives a wrong reply now and then.
 struct Simulation {
     random: Rng,
     state: u8,
@@ -124,8 +125,8 @@ fn our_verdict(actions: &Actions) -> Verdict {
     verdict(&Register, &recorder)
 }
 
-/// The other checker needs complete histories. But an attempt of unknown outcome either has no effect and can be left
-/// out, or has an effect and can be answered at the very end.
+/// Returns the verdict of the checker of `todc-utils`, which needs complete histories. The function tries each attempt
+/// of unknown outcome in two ways: without the attempt, and with a reply at the end of the history.
 fn their_verdict(actions: Actions) -> bool {
     let Some((attempt, op)) = unanswered(&actions) else {
         return WGLChecker::<AnsweredRegister>::is_linearizable(todc_utils::History::from_actions(actions));
@@ -146,7 +147,7 @@ fn unanswered(actions: &Actions) -> Option<(usize, RegisterOp)> {
     })
 }
 
-/// Compares the two checkers on this many histories, each with up to `to_lose` unknown outcomes.
+/// Checks that both checkers agree on `histories` random histories, each with up to `to_lose` unknown outcomes.
 fn assert_equal_verdicts(first_seed: u64, histories: u64, to_lose: usize) {
     println!("seeds from {first_seed}");
     let mut linearizable = 0;
@@ -167,6 +168,6 @@ fn complete_histories_get_the_verdict_of_an_independent_checker() {
 }
 
 #[test]
-fn unknown_outcomes_get_the_verdict_of_their_best_completion() {
+fn unknown_outcomes_get_the_verdict_of_an_independent_checker() {
     assert_equal_verdicts(2_900_000, 10_000, 3);
 }

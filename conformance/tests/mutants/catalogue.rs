@@ -21,7 +21,7 @@ pub(crate) struct Mutant {
     pub(crate) mistake: Mistake,
     /// The clause that the mistake breaks. At least one case of the clause must fail.
     pub(crate) clause: &'static str,
-    /// The family of cases that is expected to notice.
+    /// The family of cases that is expected to notice the mistake.
     pub(crate) family: Family,
     pub(crate) wrong: &'static str,
 }

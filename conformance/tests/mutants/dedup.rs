@@ -42,10 +42,10 @@ use DedupMistake as Mistake;
 #[derive(Default)]
 pub(crate) struct DedupState {
     recorded: AtomicU64,
-    /// The number to subtract from the versions of an id.
+    /// For each id, the number to subtract from the versions of the inner repository.
     counted_from: Mutex<HashMap<DedupId, u64>>,
     forgotten: Renamed,
-    /// The ids of this namespace, by the ids that are joined with its name.
+    /// The caller's id for each id in the inner repository, if ids there begin with the namespace's name.
     joined: Mutex<HashMap<DedupId, DedupId>>,
 }
 
@@ -62,7 +62,7 @@ const READ: usize = 500;
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl BrokenDedup {
-    /// Returns the id under its name in the inner repository.
+    /// Returns the name of this id in the inner repository.
     fn below(&self, id: &DedupId) -> Result<DedupId> {
         let text = id.as_str();
         match self.mistake {
@@ -74,7 +74,7 @@ impl BrokenDedup {
         }
     }
 
-    /// Joins the name and the id, and replaces a result that is too long by a hash.
+    /// Returns the namespace's name followed by the id, or a hash of this text if the text is too long.
     fn joined(&self, id: &DedupId) -> Result<DedupId> {
         let joined = format!("{}:{id}", self.name);
         let below = DedupId::new(joined.as_str()).or_else(|_| {
@@ -86,7 +86,7 @@ impl BrokenDedup {
         Ok(below)
     }
 
-    /// Returns the operation under its name in the inner repository.
+    /// Returns the operation id that the inner repository gets for this operation.
     fn op_below(&self, id: &DedupId, op: &OpId) -> Result<OpId> {
         OpId::new(self.state.forgotten.tagged(id.as_str(), op.as_str()))
     }
@@ -122,7 +122,7 @@ impl BrokenDedup {
         Entry { version: self.shown(id, entry.version), ..entry }
     }
 
-    /// Makes the versions of the id start at 1.
+    /// Makes `version` the first version that callers see of the id, if that is the mistake.
     fn count_from(&self, id: &DedupId, version: Version) {
         if self.mistake == Some(Mistake::RepeatsVersions) {
             lock(&self.state.counted_from).insert(id.clone(), version.number() - 1);
@@ -136,7 +136,7 @@ impl BrokenDedup {
         })
     }
 
-    /// Checks whether there is a record, and writes its own in a separate step.
+    /// Checks whether a record exists, and writes a record in a separate step.
     async fn check_then_put(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let is_vacant = self.inner.get(id).await?.is_none();
         between_steps().await;
@@ -182,7 +182,8 @@ impl BrokenDedup {
         Ok(present.unwrap_or_else(|| self.asked(id, version)))
     }
 
-    /// Returns a listed record with the id that the caller knows, or `None` for a record of another namespace.
+    /// Converts a record that the inner repository lists to the caller's id and version. Returns `None` for a record of
+    /// another namespace.
     fn above(&self, mut record: ListedRecord) -> Option<ListedRecord> {
         if self.mistake == Some(Mistake::JoinsNames) {
             record.id = lock(&self.state.joined).get(&record.id)?.clone();
@@ -243,7 +244,7 @@ impl DedupRepo for BrokenDedup {
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
         let mut page = self.inner.list(cursor, limit).await?;
         if self.mistake == Some(Mistake::ListReadsOnce) && page.entries.len() > READ {
-            // A page that is not full looks like the last one.
+            // Treats a page that is not full as the last page.
             page = Page { next: None, ..self.inner.list(cursor, READ).await? };
         }
         let entries = page.entries.into_iter();

@@ -37,13 +37,13 @@ use EntityMistake as Mistake;
 pub(crate) struct EntityState {
     made: Mutex<HashSet<OpId>>,
     seen: Mutex<HashMap<(Key, MessageId), Opened>>,
-    /// The inner version from which an entity's versions are counted.
+    /// For each entity, the number to subtract from the versions of the inner store.
     bases: Mutex<HashMap<Key, u64>>,
 }
 
 pub(crate) struct BrokenEntities {
     pub(crate) inner: Arc<dyn EntityLedger>,
-    /// The same entities, opened without tokens.
+    /// The inner entities, opened without tokens.
     pub(crate) split: Arc<dyn EntityLedger>,
     pub(crate) tokens: Option<Arc<dyn TokenStore>>,
     pub(crate) mistake: Option<Mistake>,
@@ -60,7 +60,7 @@ impl BrokenEntities {
         self.inner.commit(&Commit { opened, ..commit.clone() }).await
     }
 
-    /// Writes the state under another message's name, and then the entry.
+    /// Commits the state under another message, and adds the entry in a separate step.
     async fn commit_in_two_steps(&self, commit: &Commit) -> Result<Committed> {
         if commit.consume.is_some() || !commit.create.is_empty() {
             return self.inner.commit(commit).await;
@@ -89,7 +89,7 @@ impl BrokenEntities {
         Ok(())
     }
 
-    /// Counts versions from the last deletion on.
+    /// Commits, and makes the versions of the entity start again at 1 if the commit deletes the entity.
     async fn commit_counted(&self, commit: &Commit) -> Result<Committed> {
         let base = lock(&self.state.bases).get(&commit.key).copied().unwrap_or_default();
         let opened = commit.opened.map(|version| Version::new(version.number() + base));
@@ -148,7 +148,7 @@ impl BrokenEntities {
         Ok(Opened { token_is_live, ..opened })
     }
 
-    /// Returns the entry that the message has now.
+    /// Returns the id of the current entry of the same message.
     async fn current(&self, entry: &EntryId) -> Result<EntryId> {
         let opened = self.inner.open(&entry.key, &entry.message, None).await?;
         let commit = opened.entry.and_then(|entry| entry.attempts.first().cloned());

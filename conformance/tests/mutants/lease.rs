@@ -34,9 +34,9 @@ use LeaseMistake as Mistake;
 pub(crate) struct LeaseState {
     begun: Mutex<HashMap<(DedupId, OpId), Fence>>,
     beginners: AtomicUsize,
-    /// The requested duration of the last lease of an id.
+    /// The requested duration of the last lease of each id.
     asked: Mutex<HashMap<DedupId, Duration>>,
-    /// The last lease of an id.
+    /// The last lease of each id.
     last: Mutex<HashMap<DedupId, Lease>>,
 }
 
@@ -51,7 +51,7 @@ impl BrokenLeases {
         lock(&self.state.begun).insert((id.clone(), op.clone()), fence) == Some(fence)
     }
 
-    /// Returns the lease as the inner repository knows it.
+    /// Returns the lease with the fence that the inner repository gave to it.
     fn below(&self, lease: &Lease) -> Lease {
         let known = lock(&self.state.begun).get(&(lease.id.clone(), lease.op.clone())).copied();
         match self.mistake {
@@ -60,7 +60,7 @@ impl BrokenLeases {
         }
     }
 
-    /// Lets every caller begin that looks before the first has written.
+    /// Gives a lease to every call of `begin` that starts while another call of `begin` is in progress.
     async fn begin_among(
         &self,
         id: &DedupId,
@@ -94,7 +94,7 @@ impl BrokenLeases {
         })
     }
 
-    /// Begins after a lapsed lease whatever its fingerprint is. Aborts the lapsed lease in its owner's name first.
+    /// Begins if the last lease has lapsed, even if the two leases have different fingerprints.
     async fn begin_after_any_lapse(
         &self,
         id: &DedupId,

@@ -35,7 +35,7 @@ use LedgerMistake as Mistake;
 #[derive(Default)]
 pub(crate) struct LedgerState {
     own: OwnIds,
-    /// The amount that was deleted with the entries and is not yet in the sum.
+    /// The key of a merge between its two steps, and the amount that the sum of the key lacks.
     moving: Mutex<Option<(Key, i64)>>,
     cached: Mutex<HashMap<Key, i64>>,
     fences: Mutex<HashMap<Key, Vec<OpId>>>,
@@ -70,13 +70,13 @@ impl BrokenLedger {
         self.inner.apply(key, &Change { bounds: Bounds::NONE, ..change.clone() }).await
     }
 
-    /// Returns the last of the changes that are merged next.
+    /// Returns the amount of the last change that the next merge of `limit` entries includes.
     async fn last_merged(&self, key: &Key, limit: usize) -> Result<i64> {
         let log = self.inner.log(key, None, usize::MAX).await?.entries;
         Ok(log.iter().filter_map(delta_of).take(limit).last().unwrap_or(0))
     }
 
-    /// Merges, and then adds the last merged change once more with this sign.
+    /// Merges the entries, and then adds the last merged change again, multiplied by `sign`.
     async fn merge_wrongly(&self, key: &Key, older_than: Duration, limit: usize, sign: i64) -> Result<Maintained> {
         let last = self.last_merged(key, limit).await?;
         let merged = self.inner.compact(key, older_than, limit).await?;

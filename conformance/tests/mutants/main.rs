@@ -1,4 +1,5 @@
-//! The acceptance test of the suite: for each store with one mistake, a case of the clause that it breaks must fail.
+//! The acceptance test of the suite: for each store with one mistake, a case of the clause that the mistake breaks must
+//! fail.
 //!
 //! `STORAGEBOX_SEEDS` is the number of seeds (default 20), `STORAGEBOX_SEED` the first seed. `STORAGEBOX_NOTICED=1`
 //! writes the table of the cases that notice each mutant, `src/mistakes/noticed.txt`.
@@ -33,10 +34,10 @@ use crate::noticed::ASKED;
 use crate::steps::lock;
 use crate::store::Mistake;
 
-/// The number of mutants that run at once: they wait more than they work, so this many leave no core idle.
+/// The number of mutants that run at once. It exceeds the number of cores, because mutants mostly wait.
 const AT_ONCE: usize = 8;
 
-/// The least number of mutants: fewer would not show that the suite is complete.
+/// The least number of mutants that the catalogue must have.
 const AT_LEAST: usize = 45;
 
 const PARTS: [Part; 13] = [
@@ -102,32 +103,32 @@ fn seeds() -> Range<u64> {
 fn check_catalogue() -> Result<(), Failed> {
     let mutants = mutants();
     if !is_complete() {
-        return Err("the mutants and the mistakes that the suite knows are not the same, in the same order".into());
+        return Err("the mutants differ from the mistakes that the suite knows, or have another order".into());
     }
     let names: BTreeSet<_> = mutants.iter().map(|mutant| mutant.name).collect();
     if names.len() != mutants.len() {
-        return Err("two mutants have one name".into());
+        return Err("two mutants have the same name".into());
     }
     if mutants.len() < AT_LEAST {
-        return Err(format!("{} mutants, and there must be {AT_LEAST}", mutants.len()).into());
+        return Err(format!("there are {} mutants instead of at least {AT_LEAST}", mutants.len()).into());
     }
     let known = |clause| CLAUSES.iter().any(|known| known.id == clause);
     if let Some(mutant) = mutants.iter().find(|mutant| !known(mutant.clause)) {
         return Err(format!("{} names the unknown clause {}", mutant.name, mutant.clause).into());
     }
     match mutants.iter().find(|mutant| !is_noticed(mutant)) {
-        Some(mutant) => Err(format!("the table lacks {} of {}: run with {ASKED}=1", mutant.name, mutant.clause).into()),
+        Some(mutant) => Err(format!("noticed.txt lacks {} of {}: set {ASKED}=1", mutant.name, mutant.clause).into()),
         None => Ok(()),
     }
 }
 
-/// Returns whether the table of likely causes has the mutant, with a case of its clause.
+/// Returns whether the table of likely causes names the mutant for a case of the mutant's clause.
 fn is_noticed(mutant: &Mutant) -> bool {
     let of_clause = cases().into_iter().filter(|case| case.clause() == mutant.clause);
     of_clause.flat_map(|case| Known::noticed_by(&case)).any(|known| known.name == mutant.name)
 }
 
-/// The wrapper without a mistake passes every case, so a mutant fails because of its mistake.
+/// Checks that the wrapper without a mistake passes every case of the part.
 fn unbroken(part: Part, seeds: Range<u64>) -> Result<(), Failed> {
     let runner = Runner::new(Mutated(Mistake::None), Profile::SMOKE)?;
     for case in cases().into_iter().filter(|case| case.part() == part) {
@@ -155,7 +156,7 @@ fn is_caught(mutant: Mutant, seeds: Range<u64>, lines: &Lines) -> Result<(), Fai
     Ok(())
 }
 
-/// Returns the cases of the mutant's clause, first those of the family that is expected to notice.
+/// Returns the cases of the mutant's clause. Cases of the expected family come first.
 fn cases_against(mutant: &Mutant) -> Vec<Case> {
     let mut cases: Vec<_> = cases().into_iter().filter(|case| case.clause() == mutant.clause).collect();
     cases.sort_by_key(|case| (case.family() != mutant.family, case.family()));
@@ -174,7 +175,7 @@ fn survived(mutant: &Mutant, cases: &[Case], seed: u64) -> Failed {
     format!("{name} survived with seed {seed}: {wrong}; tried for {clause}: {cases:?}").into()
 }
 
-/// Returns the name of the case that caught the mutant, with the family if another one was expected.
+/// Returns the name of the case that caught the mutant, with its family if another family was expected.
 fn shown(mutant: &Mutant, case: &Case) -> String {
     if case.family() == mutant.family {
         return case.name();

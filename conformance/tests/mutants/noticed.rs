@@ -1,4 +1,4 @@
-//! Writes the table of the cases that notice each mutant. From it the suite names likely causes of a failure.
+//! Writes the table of the cases that notice each mutant. The suite uses the table to name likely causes of a failure.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,10 +12,10 @@ use crate::catalogue::{Mutant, mutants};
 use crate::harness::Mutated;
 use crate::steps::lock;
 
-/// The environment variable of a run that writes the table instead of testing.
+/// The environment variable that makes a run write the table instead of testing.
 pub(crate) const ASKED: &str = "STORAGEBOX_NOTICED";
 
-/// The seeds with which each mutant is tried. A case that notices the mutant with most of them enters the table.
+/// The seeds with which each mutant is tried. The table has the cases that notice the mutant with most of the seeds.
 const SEEDS: [u64; 3] = [1, 2, 3];
 
 /// The names of the mutants, by the name of the case that notices them.

@@ -48,7 +48,7 @@ pub(crate) struct OrderedState {
     anew: Renamed,
     last: Mutex<HashMap<Key, Versioned>>,
     deleted: Mutex<HashMap<Key, Duration>>,
-    /// The original stamps, by the stamps that the inner store has.
+    /// The caller's stamp for each stamp in the inner store.
     stamps: Mutex<HashMap<i64, i64>>,
 }
 
@@ -81,12 +81,12 @@ pub(crate) fn options_below(mistake: Option<Mistake>, options: OrderedOptions) -
 }
 
 impl BrokenOrdered {
-    /// Returns the key under its name in the inner store.
+    /// Returns the name of this key in the inner store.
     fn below(&self, key: &Key) -> Result<Key> {
         Key::new(self.state.anew.below(key.as_str()))
     }
 
-    /// Returns the stamp as the inner store has it.
+    /// Returns the stamp that the inner store gets instead of this stamp.
     fn stamp_below(&self, stamp: &Stamp) -> Stamp {
         let at = match self.mistake {
             Some(Mistake::FloatStamps) => (stamp.at as f64) as i64,
@@ -115,13 +115,13 @@ impl BrokenOrdered {
         }
     }
 
-    /// Overwrites whatever exists.
+    /// Overwrites the key, whatever its stamp is.
     async fn overwrite(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Written> {
         self.state.anew.begin_anew(key.as_str());
         self.write_below(key, content, stamp).await
     }
 
-    /// Compares with the value that it read, and writes in a separate step.
+    /// Reads and compares the value, and writes in a separate step.
     async fn check_then_write(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Written> {
         let seen = self.inner.get(&self.below(key)?).await?;
         between_steps().await;
@@ -135,7 +135,7 @@ impl BrokenOrdered {
         }
     }
 
-    /// Returns whether the stamp belongs to a value, which the first read would have shown, and not to a tombstone.
+    /// Returns whether the key has a value with the stamp `current`.
     async fn came_between(&self, key: &Key, current: &Stamp) -> Result<bool> {
         let now = self.inner.get(&self.below(key)?).await?;
         Ok(now.is_some_and(|now| now.stamp == *current))
@@ -160,7 +160,7 @@ impl BrokenOrdered {
         }
     }
 
-    /// Returns an answer that is given without a write, if the mistake is to do so.
+    /// Returns the refusal that the mistake gives instead of writing, or `None` if the mutant writes.
     async fn refused(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Option<Written>> {
         let Some(present) = self.inner.get(&self.below(key)?).await? else {
             return Ok(None);
@@ -228,7 +228,7 @@ impl BrokenOrdered {
         }));
     }
 
-    /// Removes tombstones of the age that the caller names, even if the namespace keeps them for longer.
+    /// Removes tombstones of at least this age, even if the namespace keeps tombstones for longer.
     fn purge_early(&self, age: Duration) -> u64 {
         let now = self.clock.now();
         let purged: Vec<_> =
@@ -245,7 +245,7 @@ impl BrokenOrdered {
         Reset::Reset
     }
 
-    /// Compares with the value that it read, and removes the key in a separate step.
+    /// Reads and compares the value, and removes the key in a separate step.
     async fn check_then_reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
         let seen = self.inner.get(&self.below(key)?).await?;
         between_steps().await;
@@ -294,7 +294,7 @@ impl OrderedStore for BrokenOrdered {
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let mut page = self.inner.list(prefix, cursor, limit).await?;
         if self.mistake == Some(Mistake::ListReadsOnce) && page.entries.len() > READ {
-            // A page that is not full looks like the last one.
+            // Treats a page that is not full as the last page.
             page = Page { next: None, ..self.inner.list(prefix, cursor, READ).await? };
         }
         let entries = page.entries.into_iter();

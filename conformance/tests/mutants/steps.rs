@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use storagebox_core::Namespace;
 
-/// Pauses between two steps that should be one, so that all other callers can proceed, even those on delayed threads.
+/// Pauses between two steps that should be one step, long enough for other callers to make calls.
 #[allow(clippy::disallowed_methods, reason = "nothing here depends on how long it is")]
 pub(crate) async fn between_steps() {
     for _ in 0..8 {
@@ -40,11 +40,11 @@ impl<T: Default> Namespaces<T> {
     }
 }
 
-/// A caller that is between two steps. Dropping this value, also with its future, ends that.
+/// Counts one caller that is between two steps, until this value is dropped.
 pub(crate) struct UnderWay<'a>(&'a AtomicUsize);
 
 impl<'a> UnderWay<'a> {
-    /// Enters, and returns the number of callers that were there before.
+    /// Counts one more caller. Also returns the number of callers that were already counted.
     pub(crate) fn enter(count: &'a AtomicUsize) -> (Self, usize) {
         let before = count.fetch_add(1, Ordering::SeqCst);
         (Self(count), before)
@@ -57,7 +57,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// A value that other callers see while one caller is between two steps.
+/// Shows a value to other callers while one caller is between two steps, until this guard is dropped.
 pub(crate) struct Shown<'a, T>(&'a Mutex<Option<T>>);
 
 impl<'a, T> Shown<'a, T> {
@@ -73,7 +73,7 @@ impl<T> Drop for Shown<'_, T> {
     }
 }
 
-/// Ids of the mutant that no caller uses.
+/// Unique ids for the calls that the mutant makes itself.
 #[derive(Default)]
 pub(crate) struct OwnIds(AtomicU64);
 
@@ -83,21 +83,21 @@ impl OwnIds {
     }
 }
 
-/// Names under which the inner store forgets: a name that starts over is a different name there.
+/// Makes the inner store forget names: a forgotten name gets a new name in the inner store.
 #[derive(Default)]
 pub(crate) struct Renamed {
     times: Mutex<HashMap<String, u64>>,
-    /// The callers' names, by the names in the inner store.
+    /// The caller's name for each name in the inner store.
     above: Mutex<HashMap<String, String>>,
 }
 
 impl Renamed {
-    /// Returns the name in the inner store.
+    /// Returns the name in the inner store for a caller's name.
     pub(crate) fn below(&self, name: &str) -> String {
         self.tagged(name, name)
     }
 
-    /// Returns the text, marked with the number of times that this name has started over.
+    /// Appends to the text the number of times that `name` was forgotten, if it was.
     pub(crate) fn tagged(&self, name: &str, text: &str) -> String {
         match lock(&self.times).get(name) {
             None => text.to_owned(),

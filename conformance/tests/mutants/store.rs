@@ -1,4 +1,4 @@
-//! The broken store: memory, with a wrapper around every namespace that makes at most one mistake.
+//! The broken store: the memory store, with a wrapper around every namespace. The wrapper makes at most one mistake.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ use crate::transactions::{TransactionMistake, within};
 /// The mistake of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mistake {
-    /// No mistake. Tests that the wrapper itself is correct.
+    /// No mistake, to check that the wrapper itself is correct.
     None,
     Bank(BankMistake),
     Dedup(DedupMistake),
@@ -66,7 +66,7 @@ pub(crate) enum StoreMistake {
     MaintainsOnePage,
 }
 
-/// The state of the mistakes, of one server or one client.
+/// The state that the mistakes need, for one server or one client.
 #[derive(Default)]
 pub(crate) struct Kept {
     banks: Namespaces<BankState>,
@@ -100,7 +100,7 @@ impl fmt::Debug for Broken {
 }
 
 impl Broken {
-    /// Returns the name in the inner store.
+    /// Returns the name of this namespace in the inner store.
     fn below(&self, name: &Namespace) -> Result<Namespace> {
         match self.mistake {
             Mistake::Store(StoreMistake::LowercasesNames) => Namespace::new(name.as_str().to_lowercase()),
@@ -110,7 +110,7 @@ impl Broken {
         }
     }
 
-    /// Fails if another setup is in progress, as two concurrent `CREATE TABLE IF NOT EXISTS` do.
+    /// Returns an error if another setup is in progress. Two concurrent `CREATE TABLE IF NOT EXISTS` fail like this.
     async fn set_up_alone(&self) -> Result<()> {
         let (_under_way, others) = UnderWay::enter(&self.kept.setting_up);
         between_steps().await;
@@ -175,7 +175,7 @@ impl Backend for Broken {
     async fn setup(&self) -> Result<()> {
         match self.mistake {
             Mistake::Store(StoreMistake::SetsUpOnce) if self.kept.is_set_up.swap(true, Ordering::SeqCst) => {
-                Err(Error::new(ErrorKind::Denied, "the table is there already"))
+                Err(Error::new(ErrorKind::Denied, "the table already exists"))
             }
             Mistake::Store(StoreMistake::SetUpRaces) => self.set_up_alone().await,
             Mistake::Store(StoreMistake::SetsUpAnew) => self.forget_ended_claims().await.map(drop),
@@ -192,7 +192,7 @@ impl Backend for Broken {
             Mistake::Store(StoreMistake::MaintainsWithoutBound) => self.inner.maintain(usize::MAX).await,
             Mistake::Store(StoreMistake::MaintainsTooMuch) => self.forget_ended_claims().await,
             Mistake::Store(StoreMistake::MaintainsOnePage) if max_entries > 500 => {
-                // Does not report what is left for later.
+                // Does not report that entries are left for a later call.
                 Ok(Maintained { more: false, ..self.inner.maintain(500).await? })
             }
             _ => self.inner.maintain(max_entries).await,

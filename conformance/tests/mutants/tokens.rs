@@ -34,7 +34,7 @@ use TokenMistake as Mistake;
 /// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct TokenState {
-    /// Tokens that were created or discarded at any time.
+    /// The tokens that were ever created or discarded, and the time of the first such call.
     known: Mutex<HashMap<TokenId, Duration>>,
     discarded: Mutex<HashSet<TokenId>>,
     anew: Renamed,
@@ -53,7 +53,7 @@ pub(crate) struct BrokenTokens {
 const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
 
 impl BrokenTokens {
-    /// Returns the token under its name in the inner store.
+    /// Returns the id of this token in the inner store.
     fn below(&self, token: &TokenId) -> Result<TokenId> {
         TokenId::new(self.state.anew.below(token.as_str()))
     }
@@ -73,7 +73,7 @@ impl BrokenTokens {
         }
     }
 
-    /// Makes the inner store forget the token's end, if that is the mistake.
+    /// Makes the inner store forget that the token was consumed or discarded, if that is the mistake.
     fn forget_its_end(&self, token: &TokenId) {
         let discarded = lock(&self.state.discarded).contains(token);
         match self.mistake {
@@ -98,7 +98,7 @@ impl BrokenTokens {
         Ok(report)
     }
 
-    /// Keeps the tokens in the client until its next call.
+    /// Keeps new tokens in the client until the client makes its next call.
     async fn create_later(&self, tokens: &[TokenId]) -> Result<Created> {
         let distinct: BTreeSet<_> = tokens.iter().collect();
         let mut report = Created::default();
@@ -139,7 +139,7 @@ impl BrokenTokens {
         Ok(if lives { Consumed::Now } else { consumed })
     }
 
-    /// Reports a token as absent while another call has locked it.
+    /// Returns false while another call is in progress, even if the token is live.
     async fn exists_unless_busy(&self, token: &TokenId) -> Result<bool> {
         let (_under_way, others) = UnderWay::enter(&self.state.busy);
         between_steps().await;
@@ -242,7 +242,7 @@ impl TokenStore for BrokenTokens {
 }
 
 impl BrokenTokens {
-    /// Writes nothing for an unknown token, because there is nothing to discard.
+    /// Discards the known tokens. Reports unknown tokens as gone, but writes nothing for them.
     async fn discard_the_known(&self, tokens: &[TokenId]) -> Result<Discarded> {
         let distinct: BTreeSet<_> = tokens.iter().cloned().collect();
         let (known, unknown): (Vec<_>, Vec<_>) = distinct.into_iter().partition(|token| self.is_known(token));

@@ -36,12 +36,12 @@ impl VoidMistake {
     }
 }
 
-/// The calls that were repeated.
+/// The numbers of the calls that were repeated.
 #[derive(Default)]
 pub(crate) struct VoidState(Mutex<HashSet<i64>>);
 
 impl VoidState {
-    /// Returns the attempt as the mistake passes it on to the store below.
+    /// Returns the attempt that the mistake passes to the inner store.
     pub(crate) fn spoilt(&self, mistake: Option<VoidMistake>, attempt: Attempt) -> Result<Attempt> {
         match mistake {
             Some(VoidMistake::VoidsNothing) => Ok(Attempt::of_call(attempt.call())),

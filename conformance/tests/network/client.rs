@@ -20,15 +20,15 @@ pub(crate) enum Mistake {
     SaysNotApplied,
     /// Reports a cut connection as an error that must not be retried.
     SaysNotRetryable,
-    /// Returns a connection that was cut to the pool.
+    /// Returns a cut connection to the pool.
     KeepsCutConnections,
-    /// Returns the connection of a dropped call to the pool, with the answer still to come.
+    /// Returns the connection of a dropped call to the pool before the answer to the call has arrived.
     KeepsDroppedConnections,
-    /// Acknowledges the next call after a dropped one without doing it, as in an open transaction.
+    /// Acknowledges the first call after a dropped call, but does not execute the first call.
     LosesWhatFollowsADrop,
-    /// A counter remembers the operation in one request and counts in the next.
+    /// Remembers a counter's operation in one request, and applies the operation in the next request.
     RemembersBeforeItCounts,
-    /// Repeats a change after its connection was cut, although the server would not recognise the repetition.
+    /// Repeats a change of a counter whose connection was cut, although the server does not recognise repetitions.
     RepeatsInDoubt,
     /// The server loses acknowledged data when it is killed.
     LosesAllInAKill,
@@ -45,7 +45,7 @@ pub(crate) struct Client {
 
 type Connection = BufReader<TcpStream>;
 
-/// A connection in use. It is dropped with the call, unless the mistake is to keep it.
+/// The connection that a call uses. If the call is dropped, the connection is closed, unless the mistake is to keep it.
 struct InUse<'a> {
     client: &'a Client,
     connection: Option<Connection>,
@@ -68,7 +68,7 @@ impl Client {
         Self { server, desk, idle, mistake, in_a_transaction }
     }
 
-    /// Lets the server do this, with the text of the id in the request.
+    /// Sends the server a request to execute `deed`. The request contains the text of the id.
     pub(crate) async fn call(
         &self,
         id: &str,
@@ -94,7 +94,7 @@ impl Client {
         }
     }
 
-    /// Returns whether this call is lost in a transaction that is never ended.
+    /// Returns whether the client acknowledges this call without executing it.
     pub(crate) fn is_swallowed(&self) -> bool {
         self.in_a_transaction.swap(false, Ordering::SeqCst)
     }
@@ -112,7 +112,7 @@ impl Client {
 
     fn read(&self, number: u64) -> Result<Response> {
         let answer = lock(&self.desk).answer(number);
-        answer.unwrap_or_else(|| Err(Error::corrupt(number, "it answers something else")))
+        answer.unwrap_or_else(|| Err(Error::corrupt(number, "no answer has this number")))
     }
 
     fn lost(&self, error: io::Error) -> Error {
@@ -125,7 +125,7 @@ impl Client {
     }
 }
 
-/// Sends the request and waits for an answer. The answer names its request.
+/// Sends request `number`, waits for an answer, and returns the request number that the answer contains.
 async fn ask(connection: &mut Connection, number: u64, id: &str) -> io::Result<u64> {
     connection.get_ref().set_nodelay(true)?;
     connection.get_mut().write_all(format!("{number} {}\n", id.escape_debug()).as_bytes()).await?;

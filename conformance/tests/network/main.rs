@@ -1,5 +1,5 @@
-//! The families that need a server, on the memory store behind a connection. The store passes; clients and servers with
-//! one mistake each are caught.
+//! Runs the families of cases that need a server on the memory store behind a connection. The correct store passes, and
+//! the suite catches each client and server with one mistake.
 
 mod client;
 mod harness;
@@ -15,7 +15,7 @@ use storagebox_conformance::{Case, Family, Outcome, Part, Profile, Runner, Selec
 use crate::client::Mistake;
 use crate::harness::Wired;
 
-/// The mistake, the family that must notice it, and a part in which that family does.
+/// Each mistake, the family that must notice it, and a part that has cases of the family.
 const MUTANTS: [(Mistake, Family, &str); 8] = [
     (Mistake::SaysNotApplied, Network, "item_bank"),
     (Mistake::SaysNotRetryable, Network, "tokens"),
@@ -27,7 +27,7 @@ const MUTANTS: [(Mistake, Family, &str); 8] = [
     (Mistake::LosesAllInAKill, Crash, "item_bank"),
 ];
 
-/// What the harness leaves out on purpose. No other case may be ignored.
+/// The prefixes of the reasons for which a case may be ignored.
 const LEFT_OUT: [&str; 2] = ["without entities: ", "without other processes: "];
 
 fn main() -> ExitCode {
@@ -48,8 +48,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), right.chain(smoke).chain(mutants).collect()).exit_code()
 }
 
-/// Returns whether the protocol between this client and this server supports the case. It has no entities, and
-/// the harness begins no transactions of callers.
+/// Returns whether the protocol between this client and this server supports the case. The protocol has no entities,
+/// and the harness begins no transactions of callers.
 fn is_spoken(case: &Case) -> bool {
     !matches!(case.part(), Part::Entities | Part::JoinedEntities | Part::Transactions)
 }
@@ -79,7 +79,7 @@ fn is_caught(mistake: Mistake, family: Family, part: &str, seed: u64) -> Result<
     Err(format!("{mistake:?} survived {family:?} in {part}, seed {seed}").into())
 }
 
-/// Returns whether the failure proves something. A panic and an exceeded time limit do not.
+/// Returns whether the case noticed the mistake itself. A panic or an exceeded time limit does not count.
 fn is_proof(failure: &str) -> bool {
     !failure.contains("panicked") && !failure.contains("took longer")
 }

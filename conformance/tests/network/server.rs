@@ -2,7 +2,7 @@
 //!
 //! A request is the number of a piece of work and the text of its id; the answer is that number. The work and its
 //! result stay in the process, so that nothing has to be serialised. Some requests wait before they are executed, as on
-//! a busy server, so that a request that its client has dropped lands after later ones.
+//! a busy server. A request that its client has dropped can then be executed after later requests.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,7 +21,7 @@ use tokio::task::{JoinHandle, JoinSet};
 type Answer = Result<Response>;
 pub(crate) type Deed = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// The requested work and the answers, by number.
+/// The requested work and the answers, by the number of the request.
 #[derive(Default)]
 pub(crate) struct Desk {
     last: u64,
@@ -91,7 +91,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Binds a port that is not used for outgoing connections, since the server returns to it.
+/// Binds a port below the ports of outgoing connections, because the server needs the port again after a restart.
 async fn free_port() -> io::Result<TcpListener> {
     let mut rng = fastrand::Rng::new();
     loop {
@@ -114,7 +114,7 @@ async fn accept(listener: TcpListener, desk: Arc<Mutex<Desk>>, mut stopped: ones
         }
     }
     drop(listener);
-    // A task that is only aborted may still answer one request.
+    // Waits for the tasks, because an aborted task may still answer one request.
     connections.shutdown().await;
 }
 

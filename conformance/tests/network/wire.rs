@@ -9,7 +9,7 @@ use storagebox_core::{Change, Counted, Item, Key, OpId, Result, TokenId, Written
 use crate::client::{Client, Mistake};
 use crate::server::lock;
 
-/// The memory of a server whose counters remember operations before they count them.
+/// The operations and the values of the counters of a server with the mistake `RemembersBeforeItCounts`.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
     operations: HashSet<(Key, OpId, i64)>,
@@ -47,7 +47,7 @@ impl Wire {
         self.client.call(&text(call.request), next.detached()).await
     }
 
-    /// Remembers the operation in one request, and counts it in the next.
+    /// Remembers the operation in one request, and applies the change in the next request.
     async fn remember_and_count(&self, key: &Key, change: &Change, next: Next<'_>) -> Result<Response> {
         match self.client.call(key.as_str(), self.remember(key.clone(), change.clone())).await? {
             Response::Apply(Counted::AlreadyApplied { value }) => {
@@ -57,7 +57,7 @@ impl Wire {
         }
     }
 
-    /// Remembers the operation. The response is `AlreadyApplied` if it was remembered before.
+    /// Remembers the operation. The response is `AlreadyApplied` if the operation was remembered before.
     fn remember(&self, key: Key, change: Change) -> impl Future<Output = Result<Response>> + Send + use<> {
         let remembered = Arc::clone(&self.remembered);
         async move {
@@ -83,7 +83,7 @@ impl Wire {
     }
 }
 
-/// Returns the text by which a proxy recognises the request: an id, some items or tokens, or only the operation.
+/// Returns the text by which a proxy recognises the request: its id, its items or tokens, or the operation's name.
 fn text(request: Request<'_>) -> String {
     match request {
         Request::Take { claim, .. }

@@ -1,4 +1,4 @@
-//! The file: who has it, and the one transaction of each call.
+//! Opens and closes the file, and runs each call in one transaction.
 
 mod step;
 
@@ -18,15 +18,15 @@ pub(crate) use step::{Look, Step};
 /// The backend's short name.
 pub(crate) const BACKEND: &str = "redb";
 
-/// What the handles of one file share.
+/// The client of one file, which all handles of the file share.
 #[derive(Debug)]
 pub(crate) struct Client {
     path: PathBuf,
     clock: Arc<dyn Clock>,
-    /// The file, while it is open. Calls share the lock; a call that opens or closes the file has it alone.
+    /// The file, while it is open. A call holds the lock for reading. To open or close the file, a call holds the lock
+    /// for writing.
     file: Arc<RwLock<Option<Database>>>,
-    /// The turn of the only writer. A call that was dropped keeps its turn until it has ended, so that no later call
-    /// overtakes it.
+    /// The lock of the only writer. A call keeps the lock until it has ended, even if its caller is dropped.
     turn: Arc<Mutex<()>>,
 }
 
@@ -50,7 +50,7 @@ impl Client {
             let outcome = database(&open).and_then(|database| write(database, &*clock, step));
             drop(open);
             if matches!(&outcome, Err(error) if error.kind() == ErrorKind::OutcomeUnknown) {
-                // After a failure of the disk redb refuses every call. The next call opens the file as it is then.
+                // redb refuses every call after a disk error. The next call opens the file again.
                 *file.blocking_write() = None;
             }
             drop(turn);
@@ -59,7 +59,7 @@ impl Client {
         on_a_thread(operation, ErrorKind::OutcomeUnknown, call).await
     }
 
-    /// Makes a call that only reads, beside those that write.
+    /// Makes a call that only reads. A call that writes may run at the same time.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         operation: &'static str,
@@ -69,7 +69,7 @@ impl Client {
         on_a_thread(operation, ErrorKind::Unavailable, move || read(database(&open)?, &*clock, look)).await
     }
 
-    /// Creates the file and its tables unless they exist (S-1).
+    /// Creates the file and its tables if they do not exist (S-1).
     pub(crate) async fn setup(&self, create: fn(&Step) -> Stepped<()>) -> Result<()> {
         let (mut file, path, clock) = (self.alone().await, self.path.clone(), Arc::clone(&self.clock));
         let setup = move || {
@@ -81,8 +81,8 @@ impl Client {
         on_a_thread("setup", ErrorKind::OutcomeUnknown, setup).await
     }
 
-    /// Closes the file when the calls under way have ended, and gives it to somebody else for a while. Calls that are
-    /// made meanwhile wait; the first of them opens the file again.
+    /// Closes the file after the calls in progress, and then runs `work`. New calls wait until `work` has ended, and
+    /// then open the file again.
     pub(crate) async fn lend<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         let mut file = self.alone().await;
         let close = move || match file.take().map_or(Ok(()), Database::close) {
@@ -129,23 +129,23 @@ fn database(open: &Open) -> Result<&Database> {
 
 fn write<T>(database: &Database, clock: &dyn Clock, step: impl FnOnce(&Step) -> Stepped<T>) -> Result<T> {
     let transaction = database.begin_write().map_err(of_store)?;
-    // Not before: while the call waited for its turn, time went on.
+    // Reads the clock after the wait for other writers.
     let now = micros(clock.now());
     let call = Step::at(transaction, now).map_err(not_applied)?;
-    // A step that fails drops its transaction, and with it all that it changed.
+    // If the step fails, dropping the transaction undoes its changes.
     let outcome = step(&call).map_err(not_applied)?;
     call.commit().map_err(unknown)?;
     Ok(outcome)
 }
 
 fn read<T>(database: &Database, clock: &dyn Clock, look: impl FnOnce(&Look) -> Stepped<T>) -> Result<T> {
-    // Not after: a hold that is extended in between would look expired in the older snapshot.
+    // Reads the clock before the snapshot, in which a hold that was extended in between would look expired.
     let now = micros(clock.now());
     let transaction = database.begin_read().map_err(of_store)?;
     Look::at(transaction, now).and_then(|call| look(&call)).map_err(not_applied)
 }
 
-/// Runs what blocks on a thread of its own. If its caller is dropped, it goes on.
+/// Runs a blocking call on a separate thread. The call continues even if its caller is dropped.
 async fn on_a_thread<T: Send + 'static>(
     operation: &'static str,
     lost: ErrorKind,

@@ -1,4 +1,4 @@
-//! Counters: a value, and the operations that made it.
+//! Counters: a value, and the operations that changed it.
 
 use redb::{ReadableTable, TableDefinition};
 use storagebox_core::backend::CounterRules;
@@ -12,19 +12,20 @@ use crate::space::Space;
 use crate::time::NEVER;
 use crate::void_calls;
 
-/// A value, and how many operations are stored with it, by namespace and key.
+/// The counters, by namespace and key: the value, and the number of stored operations.
 pub(crate) const COUNTERS: TableDefinition<(&str, &str), (i64, u64)> = TableDefinition::new("counters");
 
-/// A row: until when the operation is remembered, and its delta and its value, if it is no fence.
+/// A row: the time until which the operation is remembered; and its delta and the value after it, or `None` for a
+/// cancelled operation.
 type Row = (i64, Option<(i64, Option<i64>)>);
 
-/// The operations, by namespace, key and operation.
+/// The stored operations, by namespace, key and operation.
 pub(crate) const OPS: TableDefinition<(&str, &str, &str), Row> = TableDefinition::new("operations");
 
-/// The refusals, by the number that is stored with void calls.
+/// The refusals of `apply`. The row of a void call contains the index of its refusal in this list.
 const REFUSALS: [Counted; 3] = [Counted::OutOfBounds, Counted::Overflow, Counted::Full];
 
-/// The counters of one name.
+/// The counters of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedbCounter {
     space: Space,
@@ -38,18 +39,18 @@ impl RedbCounter {
     }
 }
 
-/// A counter within a step, and the operation that asks.
+/// A counter within a step, and the operation that the step applies or cancels.
 struct Cell<'s> {
     step: &'s Step,
     rules: &'s CounterRules,
     key: (&'s str, &'s str),
     op: &'s OpId,
     value: i64,
-    /// How many operations are stored.
+    /// The number of operations that are stored for the counter.
     ops: u64,
 }
 
-/// What is known of the operation.
+/// A stored operation that is still remembered.
 enum Known {
     Applied { delta: i64, value: Option<i64> },
     Cancelled,
@@ -71,10 +72,10 @@ impl<'s> Cell<'s> {
         }
     }
 
-    /// Deletes the operations of this key that are past their time.
+    /// Deletes the operations of this counter that need not be remembered any more.
     fn forget_some(&mut self) -> Stepped<()> {
         let (mut ops, (name, key), now) = (self.step.edit(OPS)?, self.key, self.step.now);
-        // No text holds U+0000 (V-1), so nothing else is in this range.
+        // No key contains U+0000 (V-1), so the range has the operations of this key alone.
         let next = format!("{key}\0");
         for gone in ops.extract_from_if((name, key, "")..(name, next.as_str(), ""), |_, (until, _)| until <= now)? {
             gone?;
@@ -83,7 +84,8 @@ impl<'s> Cell<'s> {
         self.set()
     }
 
-    /// Whether there is no room for one more operation, also without those past their time.
+    /// Deletes operations that need not be remembered any more if the counter is full. Returns whether it is still
+    /// full.
     fn is_full(&mut self) -> Stepped<bool> {
         let Some(capacity) = self.rules.capacity() else { return Ok(false) };
         if self.ops >= capacity.into() {
@@ -99,7 +101,7 @@ impl<'s> Cell<'s> {
         Ok(())
     }
 
-    /// Writes the counter. A counter without a value and without operations is no row.
+    /// Writes the counter. Deletes its row if its value is 0 and it has no operations.
     fn set(&self) -> Stepped<()> {
         let mut counters = self.step.edit(COUNTERS)?;
         match (self.value, self.ops) {
@@ -109,13 +111,14 @@ impl<'s> Cell<'s> {
         Ok(())
     }
 
-    /// Returns the refusal of an attempt whose call is void (ER-5).
+    /// Returns the earlier refusal of this call if the attempt is void (ER-5).
     fn void(&self, attempt: Attempt) -> Stepped<Option<Counted>> {
         let refusal = void_calls::refusal(self.step, self.subject(), attempt)?;
         Ok(refusal.and_then(|number| REFUSALS.get(usize::from(number)).copied()))
     }
 
-    /// Returns a refusal. Only a counter that remembers operations can make an earlier attempt void.
+    /// Makes the earlier attempts of the call void, and returns the refusal. Returns an error for a repeated attempt if
+    /// the counter remembers no operations.
     fn refused(&self, attempt: Attempt, refusal: Counted) -> Stepped<Counted> {
         if !self.rules.remembers() {
             return Ok(attempt.refused(refusal)?);
@@ -177,7 +180,7 @@ impl<'s> Cell<'s> {
     }
 }
 
-/// Forgets operations past their time.
+/// Forgets operations past the time until which they are remembered.
 pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
     let (mut ops, mut counters, mut deleted) = (step.edit(OPS)?, step.edit(COUNTERS)?, 0);
     for gone in ops.extract_if(|_, (until, _)| until <= step.now)?.take(most) {
@@ -198,7 +201,7 @@ impl Counter for RedbCounter {
         let step = move |step: &Step, name: &str| {
             Cell::of(step, &rules, (name, key.as_str()), &change.op)?.apply(attempt, &change)
         };
-        // A change that would not be recognised again is not retried (ER-4).
+        // A change is not retried if the counter would not recognise its operation (ER-4).
         self.space.write("apply", step).await.map_err(|error| self.promise().failed(error))
     }
 

@@ -28,7 +28,7 @@ impl Slot<'_> {
             }
             Some(Record { result: Some(known), .. }) => Recorded::Existing(known.entry.clone()),
             Some(lease) if now < lease.until => Recorded::InFlight { remaining: remaining(now, lease.until) },
-            // A lease that lapsed gives way.
+            // The record replaces a lapsed lease.
             Some(_) | None => Recorded::New(self.finish(op, None, value, retention)?.version),
         })
     }

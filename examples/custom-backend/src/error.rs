@@ -1,18 +1,18 @@
-//! What redb's errors say of a call.
+//! Converts the errors of redb.
 
 use std::io;
 
 use redb::{StorageError, TableError};
 use storagebox_core::{Error, ErrorKind};
 
-/// Why a step does not answer: redb failed, or the step refuses the call.
+/// The reason why a step failed: an error of redb, or an error that the step returns to the caller.
 #[derive(Debug)]
 pub(crate) enum Failed {
     Store(redb::Error),
     Call(Error),
 }
 
-/// What a step returns.
+/// The result of a step.
 pub(crate) type Stepped<T> = Result<T, Failed>;
 
 impl From<StorageError> for Failed {
@@ -33,7 +33,7 @@ impl From<Error> for Failed {
     }
 }
 
-/// Returns the error of a step whose transaction is dropped: it surely changed nothing (ER-1).
+/// Returns the error of a step whose transaction was dropped. The step changed nothing (ER-1).
 pub(crate) fn not_applied(failed: Failed) -> Error {
     match failed {
         Failed::Call(error) => error,
@@ -41,7 +41,7 @@ pub(crate) fn not_applied(failed: Failed) -> Error {
     }
 }
 
-/// Returns the error of a failure before the commit.
+/// Returns the error for a failure of redb before the commit.
 pub(crate) fn of_store(error: impl Into<redb::Error>) -> Error {
     let error = error.into();
     let kind = match &error {
@@ -52,7 +52,7 @@ pub(crate) fn of_store(error: impl Into<redb::Error>) -> Error {
         | redb::Error::RepairAborted
         | redb::Error::TableTypeMismatch { .. }
         | redb::Error::TypeDefinitionChanged { .. } => ErrorKind::Corrupt,
-        // Another process has the file, or an earlier failure closed it.
+        // For example, another process has the file open, or an earlier failure closed the file.
         _ => ErrorKind::Unavailable,
     };
     Error::new(kind, "the file cannot be used").caused_by(error)
@@ -67,12 +67,12 @@ fn of_io(kind: io::ErrorKind) -> ErrorKind {
     }
 }
 
-/// Returns the error of a commit that failed: it may be on the disk (ER-1).
+/// Returns the error for a failed commit, whose changes may be on the disk (ER-1).
 pub(crate) fn unknown(error: impl Into<redb::Error>) -> Error {
-    Error::unknown("the commit failed, and may be on the disk").caused_by(error.into())
+    Error::unknown("the commit failed, but its changes may be on the disk").caused_by(error.into())
 }
 
-/// Returns the error of a row that no version of this crate wrote.
+/// Returns the error for a row with an unknown form.
 pub(crate) fn unreadable(what: &'static str) -> Failed {
     Failed::Call(Error::corrupt(what, "its row has an unknown form"))
 }

@@ -1,4 +1,4 @@
-//! The item bank: the calls of a claim. `claims` holds what is known of a claim, `items` where each item is.
+//! The item bank: the calls of a claim. `claims` has the rows of claims, and `items` has the rows of items.
 
 mod claims;
 mod items;
@@ -22,7 +22,7 @@ pub(crate) use items::{AVAILABLE, ITEMS, Place};
 #[derive(Debug)]
 pub(crate) struct RedbBank(pub(crate) Space);
 
-/// A claim of a bank, within a step.
+/// A call about a claim of a bank, within a step.
 pub(crate) struct Caller<'s> {
     pub(crate) step: &'s Step,
     pub(crate) bank: &'s str,
@@ -81,7 +81,7 @@ impl Caller<'_> {
                 self.move_item(&claim.item, &Place::Free)?;
                 self.fence().map(|()| Released::Released)
             }
-            // Nobody knows the claim: a `take` of it may be under way (IB-7).
+            // The claim is unknown. It is fenced, because a `take` of it may be in progress (IB-7).
             Judged::Unknown => self.fence().map(|()| Released::Released),
         }
     }
@@ -98,7 +98,7 @@ impl Caller<'_> {
         self.forget().map(|()| Retired::Retired)
     }
 
-    /// Whether the call was refused after this attempt was lost, so that it may change nothing (ER-5).
+    /// Returns whether this attempt of the call is void, because a later attempt was refused (ER-5).
     fn is_void(&self) -> Stepped<bool> {
         Ok(void_calls::refusal(self.step, self.subject(), self.attempt)?.is_some())
     }
@@ -112,7 +112,7 @@ impl Caller<'_> {
         ("claim", self.bank, "", self.claim.as_str())
     }
 
-    /// Writes a hold at the claim and at the item.
+    /// Writes the hold of a claim into the rows of the claim and of its item.
     fn hold(&self, claim: &Claim) -> Stepped<()> {
         let by = self.claim.as_str().to_owned();
         self.move_item(&claim.item, &Place::Held { by, until: claim.until })?;

@@ -17,18 +17,18 @@ use crate::time::{after, is_forgotten, remaining};
 pub(crate) struct RedbLeaseRepo(pub(crate) Space);
 
 impl Record {
-    /// The fingerprint of the id. That of a lapsed lease stays for as long as operations are remembered (D-6).
+    /// Returns the fingerprint of the id, unless its lease lapsed so long ago that the fingerprint is forgotten (D-6).
     fn known_fingerprint(&self, now: i64) -> Option<&str> {
         let is_forgotten = self.result.is_none() && is_forgotten(self.until, now);
         self.fingerprint.as_deref().filter(|_| !is_forgotten)
     }
 
-    /// Whether both name a fingerprint, and not the same (D-6).
+    /// Returns whether the id and the request have different fingerprints. Returns false if one of them has none (D-6).
     fn is_of_another(&self, asked: Option<&Fingerprint>, now: i64) -> bool {
         self.known_fingerprint(now).zip(asked).is_some_and(|(known, asked)| known != asked.as_str())
     }
 
-    /// Whether nobody has begun since, and the lease neither completed nor ended (D-5).
+    /// Returns whether the row still belongs to this lease: it has no result, and no other operation has begun (D-5).
     fn is_held_by(&self, lease: &Lease) -> bool {
         self.result.is_none() && self.fence == lease.fence.number() && self.op == lease.op.as_str()
     }
@@ -73,7 +73,7 @@ fn abort(step: &Step, name: &str, lease: &Lease) -> Stepped<Aborted> {
     let mut slot = Slot::of(step, name, &lease.id)?;
     if let Some(mut held) = slot.record.take_if(|held| held.is_held_by(lease)) {
         slot.fence(&held.op, step.now)?;
-        // The abort speaks for this lease alone: an earlier one that lapsed may have had an effect.
+        // The abort says only that this lease had no effect. An earlier lease that lapsed may have had one.
         if held.is_inherited {
             (held.op, held.until) = (String::new(), step.now);
             slot.put(&held)?;

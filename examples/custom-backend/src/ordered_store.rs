@@ -16,14 +16,14 @@ use crate::error::Stepped;
 use crate::space::Space;
 use crate::time::{NEVER, millis};
 
-/// A row: the stamp's number and writer, the value if the write was no delete, when it arrived, and from when on upkeep
-/// may delete it.
+/// A row: the number and the writer of the stamp, the value or `None` for a delete, the time of the write, and the time
+/// after which upkeep may delete the row.
 type Row<'a> = (i64, &'a str, Option<&'a [u8]>, i64, i64);
 
 /// The newest write of each key, by namespace and key.
 pub(crate) const VALUES: TableDefinition<(&str, &str), Row<'static>> = TableDefinition::new("values");
 
-/// The ordered values of one name.
+/// The ordered values of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedbOrderedStore {
     space: Space,
@@ -42,7 +42,7 @@ impl RedbOrderedStore {
     }
 }
 
-/// A put, or a delete if there is no value.
+/// A `put`, or a `delete` if there is no value.
 struct Write {
     key: Key,
     value: Option<Payload>,
@@ -69,10 +69,12 @@ impl Write {
         Ok(Written::Applied)
     }
 
-    /// The newest write decides, unless this one is newer: by time, by writer, then a delete over a put (O-2).
+    /// Compares this write with the newest write of its key by stamp. Returns `None` if this write is newer, and its
+    /// outcome otherwise (O-2).
     fn beside(&self, (at, writer, value, ..): Row<'_>) -> Result<Option<Written>> {
         let current = Stamp::new(at, WriterId::new(writer)?);
         let (mine, is_delete) = (self.value.as_ref().map(Payload::as_bytes), self.value.is_none());
+        // For equal stamps, a delete is newer than a put.
         Ok(match (&self.stamp, is_delete).cmp(&(&current, value.is_none())) {
             Ordering::Greater => None,
             Ordering::Less => Some(Written::Stale { current }),
@@ -81,7 +83,8 @@ impl Write {
         })
     }
 
-    /// A tombstone stays for its age, and until its stamp is behind the purge horizon (O-3). A value stays.
+    /// Returns the time after which upkeep may delete the row: never for a value. A tombstone is kept for its age, and
+    /// until its stamp is below the purge horizon (O-3).
     fn kept_until(&self, now: i64) -> i64 {
         let Some(age) = self.rules.keeps().filter(|_| self.value.is_none()) else { return NEVER };
         let behind = self.stamp.at.saturating_add(1).saturating_mul(1_000).saturating_add(age);
@@ -89,12 +92,12 @@ impl Write {
     }
 }
 
-/// The oldest stamp that is accepted, in milliseconds; `None` for sequence numbers.
+/// Returns the oldest time stamp that is accepted, in milliseconds. Returns `None` for sequence numbers.
 fn horizon(rules: &OrderedRules, now: i64) -> Option<i64> {
     rules.keeps().map(|age| millis(now.saturating_sub(age)))
 }
 
-/// Removes the row if it still has this stamp (O-6).
+/// Deletes the row of a key if the row has this stamp (O-6).
 fn reset(step: &Step, key: (&str, &str), named: &Stamp) -> Stepped<Reset> {
     let current = step.table(VALUES)?.get(key)?.map(|row| stamp(row.value())).transpose()?;
     match current {
@@ -135,7 +138,7 @@ fn list(look: &Look, name: &str, prefix: &str, listing: &PageRequest) -> Stepped
     listed.take(listing.limit() as usize).collect()
 }
 
-/// Deletes tombstones past their age.
+/// Deletes tombstones that need not be kept any more.
 pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
     let now = step.now;
     step.delete(VALUES, most, |_, (.., until)| until <= now)

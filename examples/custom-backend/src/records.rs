@@ -7,34 +7,36 @@ use crate::client::Step;
 use crate::error::Stepped;
 use crate::time::{end_of, is_forgotten};
 
-/// A row: the operation, the fingerprint, the fence of its lease or 0, the end, and the result.
+/// A row: the operation, the fingerprint, the fence of the lease or 0, the end of the lease or of the retention, and
+/// the result.
 type Row<'a> = (&'a str, Option<Print<'a>>, u64, i64, Option<Stored<'a>>);
-/// A fingerprint, and whether the lease inherited it from a lapsed one.
+/// A fingerprint, and whether the lease inherited it from a lapsed lease.
 type Print<'a> = (&'a str, bool);
-/// A version with its value, and the replacement that wrote it: the operation and the version before.
+/// A result: the version, the value and, if `replace` wrote it, the operation and the replaced version.
 type Stored<'a> = (u64, &'a [u8], Option<(&'a str, u64)>);
 
-/// What is known of each id, by namespace and id.
+/// The leases and records, by namespace and id.
 pub(crate) const RECORDS: TableDefinition<(&str, &str), Row<'static>> = TableDefinition::new("records");
 
-/// When operations ended, by namespace, id and operation: their late copies change nothing (D-7).
+/// The times at which operations ended, by namespace, id and operation. A repeated call of such an operation changes
+/// nothing (D-7).
 pub(crate) const ENDED: TableDefinition<(&str, &str, &str), i64> = TableDefinition::new("ended");
 
 /// The row of an id: a lease, or a record once it has a result.
 #[derive(Debug)]
 pub(crate) struct Record {
-    /// The operation; empty if the id has none and only keeps the fingerprint of lapsed leases.
+    /// The operation. Empty if the row only keeps the fingerprint of a lapsed lease.
     pub(crate) op: String,
     pub(crate) fingerprint: Option<String>,
-    /// Whether an earlier lease lapsed with this fingerprint, so that an abort of this one leaves it (D-6).
+    /// Whether a lapsed lease had this fingerprint, which an abort of this lease then keeps (D-6).
     pub(crate) is_inherited: bool,
-    /// The lease, or the lease that completed; 0 if there was none.
+    /// The fence of the lease, or 0 for a record that was written without a lease.
     pub(crate) fence: u64,
     pub(crate) until: i64,
     pub(crate) result: Option<Outcome>,
 }
 
-/// A result, and who wrote it.
+/// A result. If `replace` wrote the result, `replaced` contains its operation and the version that it replaced.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) entry: Entry,
@@ -53,7 +55,7 @@ impl Record {
         self.result.as_ref().map(|result| &result.entry)
     }
 
-    /// Whether it is a record past its retention (D-4). A lease stays until another operation begins.
+    /// Returns whether the retention of a record is over (D-4). Returns false for a lease.
     pub(crate) fn is_expired(&self, now: i64) -> bool {
         self.result.is_some() && self.until <= now
     }
@@ -64,7 +66,7 @@ fn outcome((version, value, replaced): Stored<'_>) -> Result<Outcome> {
     Ok(Outcome { entry, replaced: replaced.map(|(op, version)| (op.to_owned(), Version::new(version))) })
 }
 
-/// What is known of one id, within a step.
+/// The row of an id within a step, if the id has one.
 pub(crate) struct Slot<'s> {
     step: &'s Step,
     key: (&'s str, &'s str),
@@ -72,7 +74,7 @@ pub(crate) struct Slot<'s> {
 }
 
 impl<'s> Slot<'s> {
-    /// Reads the record as it is by the clock. An expired record is ended, as of its expiry.
+    /// Reads the row of an id. Ends a record whose retention is over.
     pub(crate) fn of(step: &'s Step, name: &'s str, id: &'s DedupId) -> Stepped<Self> {
         let key = (name, id.as_str());
         let record = step.table(RECORDS)?.get(key)?.map(|row| Record::of_row(row.value())).transpose()?;
@@ -83,13 +85,13 @@ impl<'s> Slot<'s> {
         Ok(slot)
     }
 
-    /// Whether the operation ended, and that is still remembered (D-7).
+    /// Returns whether the operation has ended, and its end is still remembered (D-7).
     pub(crate) fn has_ended(&self, op: &OpId) -> Stepped<bool> {
         let ended = self.step.table(ENDED)?.get((self.key.0, self.key.1, op.as_str()))?.map(|since| since.value());
         Ok(ended.is_some_and(|since| !is_forgotten(since, self.step.now)))
     }
 
-    /// Leaves the id vacant, and fences the operation that had it.
+    /// Deletes the row, and stores that its operation ended at the time `since`.
     pub(crate) fn end(&mut self, since: i64) -> Stepped<()> {
         if let Some(record) = self.record.take() {
             self.fence(&record.op, since)?;
@@ -108,7 +110,7 @@ impl<'s> Slot<'s> {
         Ok(())
     }
 
-    /// Writes what is known now.
+    /// Writes the row of the id.
     pub(crate) fn put(&self, record: &Record) -> Stepped<()> {
         let stored = record.result.as_ref().map(|Outcome { entry, replaced }| {
             let replaced = replaced.as_ref().map(|(op, version)| (op.as_str(), version.number()));
@@ -120,7 +122,7 @@ impl<'s> Slot<'s> {
         Ok(())
     }
 
-    /// Records the result of an operation, or of its lease.
+    /// Stores the result of an operation, or of a lease that completes.
     pub(crate) fn finish(
         &self,
         op: &OpId,
@@ -141,7 +143,7 @@ impl<'s> Slot<'s> {
     }
 }
 
-/// Deletes expired records, whose operations stay fenced, and what is not remembered any more.
+/// Ends expired records. Deletes lapsed leases and ended operations that need not be remembered any more.
 pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
     let now = step.now;
     let mut deleted = fence_expired(step, most)?;

@@ -1,4 +1,4 @@
-//! A namespace: its name, and how it was created.
+//! A namespace: its name, and its options.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use storagebox_core::{Error, Namespace, Result};
 use crate::client::{Client, Look, Step};
 use crate::error::Stepped;
 
-/// How namespaces were created, by kind and name (S-4).
+/// The options that namespaces were created with, by kind and name (S-4).
 pub(crate) const OPTIONS: TableDefinition<(&str, &str), &str> = TableDefinition::new("options");
 
-/// How many entries of a batch are written in one transaction.
+/// The maximum number of entries of a batch per transaction.
 const BATCH: usize = 1_000;
 
-/// The namespace of a handle. The tables of a part hold its name in each key (S-3).
+/// The namespace of a handle. Each key in the tables begins with its name (S-3).
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     client: Arc<Client>,
     name: Namespace,
-    /// The kind of the namespace and its options in words, if it has options.
+    /// The kind of the namespace and the text of its options, if it has options.
     options: Option<(&'static str, String)>,
 }
 
@@ -47,7 +47,7 @@ impl Space {
         self.client.write(operation, call).await
     }
 
-    /// Makes a call that only reads the namespace, which it does not create.
+    /// Makes a call that only reads the namespace. Does not create the namespace.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         operation: &'static str,
@@ -61,7 +61,7 @@ impl Space {
         self.client.read(operation, call).await
     }
 
-    /// Changes each distinct entry of a batch of any length, a bounded number of them in one transaction.
+    /// Changes each distinct entry of a batch. A long batch takes several transactions.
     pub(crate) async fn each<T, R>(
         &self,
         operation: &'static str,
@@ -81,14 +81,14 @@ impl Space {
                 part.iter().try_for_each(|entry| change(step, name, entry, &mut report))?;
                 Ok(report)
             };
-            // Earlier parts are applied, whatever becomes of this one (ER-1).
+            // Earlier parts are applied even if this part fails, so the error must not say that nothing changed (ER-1).
             let certain = |error: Error| if number == 0 { error } else { error.after_unresolved() };
             report = self.write(operation, step).await.map_err(certain)?;
         }
         Ok(report)
     }
 
-    /// The first call that writes creates the namespace.
+    /// Stores the options of a new namespace, or checks the options of an existing namespace.
     fn keep_options(&self, step: &Step) -> Stepped<()> {
         let Some((kind, words)) = &self.options else { return Ok(()) };
         if !self.check_options(&step.table(OPTIONS)?)? {
@@ -97,7 +97,8 @@ impl Space {
         Ok(())
     }
 
-    /// Returns whether the namespace exists, if it has options at all.
+    /// Returns whether the options of the namespace are stored, or true if it has no options. Returns an error if other
+    /// options are stored.
     fn check_options(&self, known: &impl ReadableTable<(&'static str, &'static str), &'static str>) -> Stepped<bool> {
         let Some((kind, words)) = &self.options else { return Ok(true) };
         match known.get((*kind, self.name.as_str()))? {

@@ -41,12 +41,12 @@ impl RedbStore {
         Self { client: Arc::new(Client::new(path.into(), Arc::new(clock))) }
     }
 
-    /// Closes the file, lets `work` have it, and goes on: for a copy of the file, or another process that needs it.
-    /// Calls that are made meanwhile wait.
+    /// Closes the file and does the work, which may copy the file or let another process open it. Calls that are made
+    /// meanwhile wait, and open the file again.
     ///
     /// # Errors
     ///
-    /// `Unavailable` if the file cannot be closed; the work is not done then.
+    /// Returns `Unavailable` if the file cannot be closed. The work is not done then.
     pub async fn lend<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         self.client.lend(work).await
     }
@@ -56,7 +56,7 @@ impl RedbStore {
     }
 }
 
-/// Creates every table, so that readers find them.
+/// Creates every table, because a table that does not exist cannot be read.
 fn create(step: &Step) -> Stepped<()> {
     step.table(OPTIONS)?;
     step.table(item_bank::CLAIMS)?;
@@ -71,7 +71,7 @@ fn create(step: &Step) -> Stepped<()> {
     step.table(ordered_store::VALUES).map(drop)
 }
 
-/// Deletes at most so many rows that no promise needs (S-2). It reads every row to find them.
+/// Deletes at most `most` rows that no promise needs (S-2). Reads every row to find such rows.
 fn maintain(step: &Step, most: usize) -> Stepped<Maintained> {
     let parts: [fn(&Step, usize) -> Stepped<usize>; 6] = [
         item_bank::maintain,

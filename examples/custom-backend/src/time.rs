@@ -1,22 +1,22 @@
-//! Moments, in microseconds since 1970, as the tables hold them.
+//! Times in microseconds since 1970, the unit of all tables.
 
 use std::time::Duration;
 
 use storagebox_core::backend::{micros, micros_of};
 use storagebox_core::{Hold, Retention};
 
-/// The end of what does not end.
+/// The end of a hold or a retention without an end.
 pub(crate) const NEVER: i64 = i64::MAX;
 
 /// How long ended claims, gone tokens and ended operations are remembered: seven days, in microseconds.
 const REMEMBERED: i64 = 7 * 24 * 3_600 * 1_000_000;
 
-/// Returns the end of what begins now and lasts this long.
+/// Returns the time at which a duration that begins now ends.
 pub(crate) fn after(now: i64, duration: Duration) -> i64 {
     now.saturating_add(micros(duration))
 }
 
-/// Returns the end of what is kept from now on.
+/// Returns the end of a retention that begins now.
 pub(crate) fn end_of(now: i64, retention: Retention) -> i64 {
     micros_of(retention).map_or(NEVER, |micros| now.saturating_add(micros))
 }
@@ -29,22 +29,22 @@ pub(crate) fn end_of_hold(now: i64, hold: Hold) -> i64 {
     }
 }
 
-/// Returns until when what ends now is remembered.
+/// Returns the time until which a claim, a token or an operation that ends now is remembered.
 pub(crate) fn end_of_memory(now: i64) -> i64 {
     now.saturating_add(REMEMBERED)
 }
 
-/// Returns how long it is until a later moment.
+/// Returns the duration from now until a later time.
 pub(crate) fn remaining(now: i64, until: i64) -> Duration {
     Duration::from_micros(until.saturating_sub(now).max(0).unsigned_abs())
 }
 
-/// Returns whether what ended at this moment need not be remembered any more.
+/// Returns whether a claim, a token or an operation that ended at this time need not be remembered any more.
 pub(crate) fn is_forgotten(ended: i64, now: i64) -> bool {
     ended.saturating_add(REMEMBERED) <= now
 }
 
-/// Returns whole milliseconds since 1970.
+/// Converts a time to whole milliseconds since 1970.
 pub(crate) fn millis(now: i64) -> i64 {
     now.div_euclid(1_000)
 }

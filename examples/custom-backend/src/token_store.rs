@@ -8,7 +8,8 @@ use crate::error::Stepped;
 use crate::space::Space;
 use crate::time::is_forgotten;
 
-/// A row: since when the token is gone, if it is, and by which operation, if one consumed it.
+/// A row: the time at which the token ended, or `None` for a live token; and the operation that consumed the token, if
+/// any.
 type Row<'a> = (Option<i64>, Option<&'a str>);
 
 /// The tokens, by namespace and token.
@@ -19,7 +20,7 @@ const LIVE: Row<'static> = (None, None);
 #[derive(Debug)]
 pub(crate) struct RedbTokenStore(pub(crate) Space);
 
-/// What is known of a token, by the clock.
+/// The state of a token at the time of a step.
 enum Token {
     Unknown,
     Live,
@@ -80,7 +81,7 @@ fn consume(step: &Step, name: &str, token: &TokenId, op: &OpId) -> Stepped<Consu
     })
 }
 
-/// Forgets tokens that are long gone.
+/// Forgets tokens that need not be remembered any more.
 pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
     let now = step.now;
     step.delete(TOKENS, most, |_, (since, _)| since.is_some_and(|since| is_forgotten(since, now)))

@@ -1,4 +1,4 @@
-//! The calls that are void because they were refused after a lost attempt (ER-5), of claims and of operations.
+//! The calls of claims and operations that are void because an attempt was lost and a later attempt was refused (ER-5).
 
 use redb::{ReadableTable, TableDefinition};
 use storagebox_core::backend::rules::VoidCalls;
@@ -7,20 +7,21 @@ use storagebox_core::{Attempt, Result};
 use crate::client::Step;
 use crate::error::Stepped;
 
-/// A bank or a counter's namespace, with its kind; the key of the counter, or nothing; and the claim or the operation.
+/// The subject of a call: its kind, `claim` or `operation`; the namespace; the key of the counter, or an empty text for
+/// a bank; and the claim or the operation.
 pub(crate) type Subject<'s> = (&'static str, &'s str, &'s str, &'s str);
 
-/// A row: the numbers of the calls, the refusal of the last one, and until when both are kept.
+/// A row: the numbers of the void calls, the refusal of the last call, and the time until which the row is kept.
 type Row<'a> = (&'a str, u8, i64);
 
 pub(crate) const VOID_CALLS: TableDefinition<Subject<'static>, Row<'static>> = TableDefinition::new("void calls");
 
-/// Returns the refusal of an attempt whose call is void.
+/// Returns the earlier refusal of a call if this attempt is void.
 pub(crate) fn refusal(step: &Step, subject: Subject<'_>, attempt: Attempt) -> Stepped<Option<u8>> {
     Ok(read(step, subject)?.filter(|(calls, _)| calls.contain(attempt)).map(|(_, refusal)| refusal))
 }
 
-/// Makes the call of a refused attempt void, if the attempt is repeated.
+/// Makes the earlier attempts of a refused call void, if there are any.
 pub(crate) fn refuse(step: &Step, subject: Subject<'_>, attempt: Attempt, refusal: u8, until: i64) -> Stepped<()> {
     let (mut calls, _) = read(step, subject)?.unwrap_or_default();
     if calls.refuse(attempt)? {
@@ -34,7 +35,7 @@ pub(crate) fn forget(step: &Step, subject: Subject<'_>) -> Stepped<()> {
     Ok(())
 }
 
-/// Forgets void calls past their time.
+/// Deletes the rows of void calls that need not be remembered any more.
 pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
     let now = step.now;
     step.delete(VOID_CALLS, most, |_, (_, _, until)| until <= now)

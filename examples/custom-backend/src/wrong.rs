@@ -1,4 +1,5 @@
-//! The same backend with one mistake, which the suite must refuse: `release` frees an item without asking the clock.
+//! The same backend with one mistake, which the suite must refuse: `release` frees an item without checking whether the
+//! hold has expired.
 
 use std::sync::Arc;
 
@@ -9,12 +10,12 @@ use crate::error::Stepped;
 use crate::item_bank::{Caller, Place};
 use crate::store::RedbStore;
 
-/// Returns the store with a wrong `release` in the place of its own.
+/// Returns the store with a wrong `release`.
 pub fn wrong(store: RedbStore) -> Layered {
     Layered::new(Arc::new(store.clone()), Arc::new(WrongRelease(store)))
 }
 
-/// Makes the wrong call where the right one is asked for. All other calls are those of the store.
+/// A layer that replaces `release` by a wrong `release`, and passes all other calls on to the store.
 #[derive(Debug)]
 struct WrongRelease(RedbStore);
 
@@ -33,7 +34,7 @@ impl Layer for WrongRelease {
     }
 }
 
-/// The mistake: the claim's row names its item also after the hold has expired, and another claim may have it by then.
+/// Frees the item of a claim without a check of the hold. If the hold has expired, another claim may have the item.
 fn release(caller: &Caller<'_>) -> Stepped<Released> {
     if let Some(claim) = caller.unjudged()?.filter(|claim| !claim.is_confirmed) {
         caller.move_item(&claim.item, &Place::Free)?;

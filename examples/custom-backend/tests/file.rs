@@ -1,4 +1,4 @@
-//! What only a store in a file has: the file, and a clock that somebody may set back.
+//! Tests of the file, and of a clock that is set back.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -39,7 +39,7 @@ fn only_setup_creates_the_file() {
 }
 
 #[test]
-fn a_file_that_somebody_else_has_is_unavailable_until_it_is_closed() {
+fn file_open_elsewhere_is_unavailable_until_it_is_closed() {
     let (_folder, file) = file();
     run(async {
         let (store, other) = (RedbStore::new(&file), RedbStore::new(&file));
@@ -53,7 +53,7 @@ fn a_file_that_somebody_else_has_is_unavailable_until_it_is_closed() {
 }
 
 #[test]
-fn a_file_of_something_else_is_refused_and_kept() {
+fn foreign_file_is_refused_and_not_changed() {
     let (_folder, file) = file();
     std::fs::write(&file, "a letter").unwrap();
     run(async {
@@ -65,7 +65,7 @@ fn a_file_of_something_else_is_refused_and_kept() {
     });
 }
 
-/// Shows seconds that a test sets, also back.
+/// A clock in whole seconds, which a test sets forward and back.
 #[derive(Clone, Debug)]
 struct Seconds(Arc<AtomicU64>);
 
@@ -76,7 +76,7 @@ impl Clock for Seconds {
 }
 
 #[test]
-fn a_clock_that_is_set_back_gives_no_item_to_two_claims() {
+fn item_has_one_claim_after_the_clock_is_set_back() {
     let (_folder, file) = file();
     run(async {
         let clock = Seconds(Arc::new(AtomicU64::new(1_000)));

@@ -11,10 +11,10 @@ use custom_backend::wrong::wrong;
 use libtest_mimic::{Arguments, Failed, Trial};
 use storagebox_conformance::Profile;
 
-/// Set for a process that runs the suite on the backend with the mistake.
+/// The variable that selects the run of the suite on the backend with the mistake.
 const WRONG: &str = "CUSTOM_BACKEND_WRONG";
 
-/// Lines that the report must have, in this order. What is different each time stands behind `…`.
+/// The lines that the report of the suite must contain, in this order. `…` stands for any text.
 const REPORT: &str = include_str!("refused.txt");
 
 fn main() -> ExitCode {
@@ -32,11 +32,11 @@ fn refused() -> Result<(), String> {
     let suite = suite.map_err(|error| error.to_string())?;
     let report = String::from_utf8_lossy(&suite.stdout);
     if suite.status.success() {
-        return Err(format!("the suite accepts it:\n{report}"));
+        return Err(format!("the suite accepted the mistake:\n{report}"));
     }
     let mut lines = report.lines();
     match REPORT.lines().find(|expected| !lines.any(|line| is_as(line, expected))) {
-        Some(missing) => Err(format!("the report lacks {missing:?}, or has it elsewhere:\n{report}")),
+        Some(missing) => Err(format!("the report does not contain {missing:?} in this order:\n{report}")),
         None => Ok(()),
     }
 }

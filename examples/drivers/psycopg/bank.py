@@ -1,8 +1,8 @@
-"""A bank behind the SQL interface: answers one call per line of its input, several at a time.
+"""A client of the SQL interface of banks. It reads one call per input line, and makes several calls at a time.
 
 python bank.py postgres://... SCHEMA
 
-A line is `NUMBER CALL BANK CLAIM HOLD`: the texts in hexadecimal, the hold in microseconds or `-`. Its answer is
+A line is `NUMBER CALL BANK CLAIM HOLD`: the texts in hexadecimal, the hold in microseconds or `-`. The output line is
 `NUMBER OUTCOME ITEM REMAINING`, or `NUMBER !SQLSTATE`.
 """
 
@@ -25,7 +25,7 @@ output = threading.Lock()
 
 
 def answer(url, schema, line):
-    """Makes one call in a transaction of its own."""
+    """Makes one call in a separate transaction, and prints its outcome."""
     number, call, bank, claim, hold = line.split()
     arguments = {
         "bank": bytes.fromhex(bank).decode(),

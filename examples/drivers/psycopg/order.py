@@ -9,7 +9,7 @@ import psycopg
 
 
 def order(connection, customer):
-    """Orders for a customer. Returns the voucher; None, and nothing is written, if none is left."""
+    """Places an order for a customer, and returns the voucher. Writes nothing and returns None if none is left."""
     with connection.transaction():
         connection.execute("INSERT INTO orders (customer) VALUES (%s)", [customer])
         assign = connection.execute("SELECT outcome, item FROM storagebox.assign('vouchers', %s)", [customer])

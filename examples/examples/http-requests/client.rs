@@ -2,7 +2,7 @@
 //! crash it may repeat everything that it does.
 //!
 //! A request has the id of the message that asks for it, which is the same in every attempt. The first message stores
-//! that the order has asked; a second message, which carries the request's id, executes the request and ends it.
+//! that the order has asked for a payment. A second message has the request's id, and executes and ends the request.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,24 +16,25 @@ use crate::http::Http;
 
 pub(crate) const ORDER: &str = "order-7";
 const AMOUNT: &str = "12";
-/// The state of an order whose payment was asked for.
+/// The state of an order whose payment is requested.
 const ASKED: &str = "asked";
 
-/// How the client asks for payments.
+/// The way in which the client asks for a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
-    /// A stored request, which is executed once.
+    /// The client stores a request, which the server executes once.
     Requests,
-    /// One `POST`, as most clients do.
+    /// The client sends a single `POST`, as most clients do.
     Plain,
 }
 
-/// The messages that wait for the client. A message leaves when it is acknowledged.
+/// The messages that wait for the client. An acknowledged message no longer waits.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Mutex<VecDeque<Message>>,
     seen: Mutex<Vec<Message>>,
-    /// The tokens of all messages, also of those that end a request and never wait: for the check at the end.
+    /// The tokens of all messages, for the check at the end. Messages that end a request never wait, but their tokens
+    /// are included.
     tokens: Mutex<BTreeSet<TokenId>>,
 }
 
@@ -48,7 +49,7 @@ impl Queue {
         lock(&self.waiting).push_back(message);
     }
 
-    /// Returns every message that has waited.
+    /// Returns every message that has waited so far.
     pub(crate) fn seen(&self) -> Vec<Message> {
         lock(&self.seen).clone()
     }
@@ -65,7 +66,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Opens the client. The names of its namespaces begin with `name`.
+    /// Opens a client. The names of its namespaces begin with `name`.
     pub(crate) fn open(
         store: &Store,
         name: &str,
@@ -81,7 +82,7 @@ impl Client {
         Ok(Self { orders, tokens, queue: Arc::clone(queue) })
     }
 
-    /// Processes messages until none waits.
+    /// Processes messages until no message waits.
     pub(crate) async fn work(&self) -> Result<(), ProcessError> {
         loop {
             let Some(message) = lock(&self.queue.waiting).front().cloned() else { return Ok(()) };
@@ -94,7 +95,7 @@ impl Client {
         self.orders.process(message).await
     }
 
-    /// Returns the tokens and entries that the client has left behind.
+    /// Returns the tokens and entries of the client that still exist.
     pub(crate) async fn left(&self) -> storagebox::Result<Vec<String>> {
         let mut left = vec![];
         for token in self.queue.tokens() {
@@ -114,7 +115,7 @@ pub(crate) async fn order(store: &Store, name: &str, queue: &Queue) -> storagebo
     Ok(())
 }
 
-/// Pays for an order. It may repeat its calls, because the server executes a request once.
+/// The handler of orders, which pays for an order. It may repeat its calls, because the server executes a request once.
 struct Buys {
     http: Arc<Http>,
     protocol: Protocol,
@@ -140,7 +141,7 @@ impl Handler for Buys {
     }
 }
 
-/// Sends the messages of an order: a request, or the end of a request.
+/// Sends the messages of an order, which store a request or end a request.
 struct Sends {
     http: Arc<Http>,
     queue: Arc<Queue>,
@@ -148,12 +149,12 @@ struct Sends {
 }
 
 impl Sends {
-    /// Stores the request, and then sends the message that executes it.
+    /// Stores a request at the server, and sends the message that executes it.
     async fn ask(&self, request: &Outgoing) -> Result<(), BoxError> {
         let path = format!("/requests/{}", request.id);
         let (status, _) = self.http.call(Method::PUT, &path, &request.body).await?;
         if !matches!(status, StatusCode::CREATED | StatusCode::OK) {
-            return Err(format!("PUT {path} is answered {status}").into());
+            return Err(format!("PUT {path} returned {status}").into());
         }
         self.queue.push(Message::new(&request.id, ORDER, &request.body)?.with_token(request.token.clone()));
         Ok(())
@@ -163,7 +164,7 @@ impl Sends {
         let path = format!("/requests/{}", String::from_utf8_lossy(message.body.as_bytes()));
         let (status, _) = self.http.call(Method::DELETE, &path, &Payload::default()).await?;
         if status != StatusCode::NO_CONTENT {
-            return Err(format!("DELETE {path} is answered {status}").into());
+            return Err(format!("DELETE {path} returned {status}").into());
         }
         // The message has had its effect, so no client needs to process it.
         let _ = self.tokens.consume(&message.token).by(message.id.as_str()).await?;

@@ -8,7 +8,7 @@ use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Result, async_trait};
 use tokio::sync::Notify;
 
-/// Counts the steps of a run. At one of them the client stops, and with it the call that the server handles for it.
+/// Counts the steps of a run. At the step of the crash, the client stops, and the server stops handling its call.
 #[derive(Debug, Default)]
 pub(crate) struct Crashes {
     at: Option<usize>,
@@ -27,7 +27,7 @@ impl Crashes {
         self.happened.load(Ordering::SeqCst)
     }
 
-    /// Lets no later step crash.
+    /// Prevents a crash at any later step.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
     }
@@ -42,17 +42,17 @@ impl Crashes {
         }
     }
 
-    /// Returns the output of the work, or `None` after the crash. The crash drops the work and its connections, which
-    /// ends the calls that the server handles for it.
+    /// Runs the work and returns its output. Drops the work at the crash, and returns `None`.
     pub(crate) async fn run<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             output = work => Some(output),
+            // With the work, its connections end, and so do the calls that the server handles for it.
             () = self.stop.notified() => None,
         }
     }
 }
 
-/// Adds a step before and after each call of a store.
+/// A layer that counts a step before and after each call of a store.
 #[derive(Debug)]
 pub(crate) struct CrashingStore(pub(crate) Arc<Crashes>);
 

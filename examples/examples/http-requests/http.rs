@@ -31,7 +31,7 @@ impl Http {
         self.responses.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes the call. The client may crash before it and after it.
+    /// Makes a call. The client may crash before and after it.
     pub(crate) async fn call(
         &self,
         method: Method,
@@ -56,16 +56,16 @@ impl Http {
         };
         tokio::select! {
             answer = exchange => answer,
-            ended = connection => Err(ended.err().map_or("the server hung up".into(), Into::into)),
+            ended = connection => Err(ended.err().map_or("the server closed the connection".into(), Into::into)),
         }
     }
 
-    /// Makes a call that must be answered 200, and returns the response.
+    /// Makes a call and returns the response. Returns an error for any status other than 200.
     pub(crate) async fn fetched(&self, method: Method, path: &str, body: &Payload) -> Result<Payload, BoxError> {
         let what = format!("{method} {path}");
         let (status, response) = self.call(method, path, body).await?;
         if status != StatusCode::OK {
-            return Err(format!("{what} is answered {status}").into());
+            return Err(format!("{what} returned {status}").into());
         }
         let text = String::from_utf8_lossy(&response).into_owned();
         self.responses.lock().unwrap_or_else(PoisonError::into_inner).insert(text);

@@ -1,6 +1,6 @@
 //! A payment by HTTP that is made once, wherever the client or the server crashes (article 2). The client stores a
 //! request, executes it, fetches the response and ends the request. A crash drops the client and the call that the
-//! server handles for it; then a new client goes on with the same server.
+//! server handles for it. Then a new client continues with the same server.
 //!
 //! `http-requests [URL] [--plain]`: with `--plain` the client sends one `POST` instead, and the check fails.
 

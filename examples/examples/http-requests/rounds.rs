@@ -1,4 +1,4 @@
-//! Makes one payment after another, each with a crash at another step, and checks the result.
+//! Makes one payment after another, each with a crash at a different step, and checks each result.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::server::Server;
 
 /// The balance of the account after one payment.
 const ONCE: &[u8] = b"12";
-/// More steps than a payment has.
+/// The maximum number of rounds. A payment has fewer steps.
 const MOST: usize = 1_000;
 
-/// Makes one payment for each step at which client or server may crash, and one without a crash. Returns how many steps
-/// there are.
+/// Makes one payment per step, in which the client or the server crashes at this step, and one payment without a crash.
+/// Returns the number of steps.
 pub(crate) async fn all(store: &Store, name: &str, protocol: Protocol) -> Result<usize, BoxError> {
     for step in 0..MOST {
         let round = Round::begin(store, format!("{name}-{step}"), step, protocol).await?;
@@ -31,7 +31,7 @@ pub(crate) async fn all(store: &Store, name: &str, protocol: Protocol) -> Result
             return Ok(step);
         }
     }
-    Err("a payment comes to no end".into())
+    Err("the payment has too many steps".into())
 }
 
 struct Round {
@@ -41,7 +41,7 @@ struct Round {
     crashes: Arc<Crashes>,
     queue: Arc<Queue>,
     http: Arc<Http>,
-    /// A crash drops only the call that the server handles for the client.
+    /// The server, which survives a crash. Only its handling of the current call stops.
     server: Server,
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
 }
@@ -65,7 +65,7 @@ impl Round {
         Ok(Self { store: store.clone(), name, protocol, crashes, queue, http, server, serving })
     }
 
-    /// Lets the client work. After a crash a new client begins with the messages that are not acknowledged.
+    /// Runs the client. After a crash, runs a new client, which begins with the first message that is not acknowledged.
     async fn work(&self) -> Result<(), BoxError> {
         let crashing = self.store.clone().layer(CrashingStore(Arc::clone(&self.crashes)));
         loop {
@@ -87,19 +87,19 @@ impl Round {
         let balance = self.server.balance().await?;
         if balance.as_bytes() != ONCE {
             let found = String::from_utf8_lossy(balance.as_bytes()).into_owned();
-            return Err(format!("12 were paid once, and the balance is {found}").into());
+            return Err(format!("one payment of 12 was made, but the balance is {found}").into());
         }
         let responses = self.http.responses();
         if responses.len() == 1 { Ok(()) } else { Err(format!("one payment has the responses {responses:?}").into()) }
     }
 
-    /// Delivers all messages again, and repeats the calls of each request.
+    /// Delivers all messages again and repeats the calls of each request. Checks that this changes nothing.
     async fn copies_change_nothing(&self) -> Result<(), BoxError> {
         let client = Client::open(&self.store, &self.name, &self.http, &self.queue, self.protocol)?;
         for message in self.queue.seen() {
             let outcome = client.process(&message).await?;
             if outcome != (Outcome::Duplicate { cleaned: false }) {
-                return Err(format!("a copy of {} is answered {outcome:?}", message.id).into());
+                return Err(format!("processing a copy of {} returned {outcome:?}", message.id).into());
             }
         }
         for id in self.requests() {
@@ -111,7 +111,7 @@ impl Round {
             ] {
                 let (status, _) = self.http.call(method.clone(), &path(&id), &Payload::try_from("12")?).await?;
                 if status != expected {
-                    return Err(format!("{method} of the ended request {id} is answered {status}").into());
+                    return Err(format!("{method} of the ended request {id} returned {status}").into());
                 }
             }
         }
@@ -122,11 +122,12 @@ impl Round {
         let client = Client::open(&self.store, &self.name, &self.http, &self.queue, self.protocol)?;
         let mut left = self.server.left(&self.requests()).await?;
         left.extend(client.left().await?);
-        if left.is_empty() { Ok(()) } else { Err(format!("left are {left:?}").into()) }
+        if left.is_empty() { Ok(()) } else { Err(format!("not deleted: {left:?}").into()) }
     }
 
-    /// Returns the ids of the requests: every message except the order is for one.
+    /// Returns the ids of the requests.
     fn requests(&self) -> Vec<String> {
+        // Every message except the order belongs to a request.
         let ids = self.queue.seen().into_iter().map(|message| message.id.to_string());
         ids.filter(|id| id != ORDER).collect()
     }

@@ -41,7 +41,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Opens the server. The names of its namespaces begin with `name`.
+    /// Opens a server. The names of its namespaces begin with `name`.
     pub(crate) fn open(store: &Store, name: &str) -> storagebox::Result<Self> {
         let (accounts, sent) = (format!("{name}-accounts"), format!("{name}-responses"));
         let responses = store.dedup(&sent)?;
@@ -93,11 +93,11 @@ impl Server {
         Ok(response.map_or(StatusCode::NOT_FOUND.into_response(), |response| body(response.value)))
     }
 
-    /// Ends a request. The request itself is forgotten last: until then the client can repeat the call.
+    /// Ends a request.
     async fn end(State(server): State<Self>, Path(id): Path<String>) -> Result<StatusCode, Failed> {
         let Some(request) = server.ending(&id).await? else { return Ok(StatusCode::NO_CONTENT) };
         let message = message(&id, request.value)?;
-        // A payment that has changed the account is finished first, so that its response is not stored later.
+        // If the payment has changed the account, finishes it first. Otherwise its response would be stored later.
         while server.payments.abandon(&message).await? == Abandoned::Pending {
             server.payments.resume(&message.entity, &message.id).await?;
         }
@@ -106,12 +106,13 @@ impl Server {
         if let Some(response) = server.responses.get(&id).await? {
             let _ = server.responses.forget(&id, response.version).await?;
         }
+        // This call is last, so that the client can repeat the `DELETE` until then.
         let _ = server.requests.forget(&id, request.version).await?;
         Ok(StatusCode::NO_CONTENT)
     }
 
-    /// Returns the request to end, or `None` if it has ended. An unknown id gets an empty request, so that forgetting
-    /// it fences a `PUT` that arrives later.
+    /// Returns the request to end, or `None` if it has already ended. Records an empty request for an unknown id, so
+    /// that the end of this request fences a later `PUT`.
     async fn ending(&self, id: &str) -> Result<Option<Entry>, Failed> {
         if let Some(known) = self.requests.get(id).await? {
             return Ok(Some(known));
@@ -124,7 +125,7 @@ impl Server {
         }
     }
 
-    /// Makes the payment for a client that only posts: every request is a new payment.
+    /// Makes a payment without the protocol. Every `POST` is a new payment.
     async fn pay(State(server): State<Self>, amount: Bytes) -> Result<Response, Failed> {
         let message = Message::new("a payment without an id", ACCOUNT, &*amount)?;
         let _ = server.unprotected.process(&message).await?;
@@ -136,7 +137,7 @@ impl Server {
         Ok(self.payments.state(ACCOUNT).await?.unwrap_or_default())
     }
 
-    /// Returns the tokens, bodies, responses and entries that these requests have left behind.
+    /// Returns the tokens, bodies, responses and entries of these requests that still exist.
     pub(crate) async fn left(&self, ids: &[String]) -> storagebox::Result<Vec<String>> {
         let mut left = vec![];
         for listed in [self.requests.list().page(None, 10).await?, self.responses.list().page(None, 10).await?] {
@@ -162,7 +163,7 @@ fn body(payload: Payload) -> Response {
     payload.into_bytes().into_response()
 }
 
-/// A payment into the account, and its receipt, which is sent to the request.
+/// The handler of payments. It adds the amount to the balance, and sends a receipt to the request.
 struct Pays;
 
 #[async_trait]
@@ -176,7 +177,7 @@ impl Handler for Pays {
     }
 }
 
-/// Adds an amount to the balance, without a receipt.
+/// The handler of payments without the protocol. It adds the amount to the balance, without a receipt.
 struct Adds;
 
 #[async_trait]
@@ -187,14 +188,14 @@ impl Handler for Adds {
     }
 }
 
-/// Returns the new balance, or `None` if the request is no amount or the sum is too large.
+/// Returns the new balance. Returns `None` if the body of the request is not an amount or the sum is too large.
 fn sum(balance: Option<Payload>, amount: &Payload) -> Result<Option<u64>, BoxError> {
     let number = |payload: &Payload| str::from_utf8(payload.as_bytes()).ok()?.parse::<u64>().ok();
     let balance = balance.map_or(Some(0), |balance| number(&balance)).ok_or("the balance is not a number")?;
     Ok(number(amount).and_then(|amount| balance.checked_add(amount)))
 }
 
-/// Stores responses, which clients fetch.
+/// A dispatcher that stores responses, so that clients can fetch them.
 struct Responder {
     responses: Dedup,
     tokens: Tokens,

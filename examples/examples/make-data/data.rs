@@ -1,4 +1,4 @@
-//! The sample data: voucher codes, and subscriptions of fewer people than there are subscriptions.
+//! The sample data: voucher codes, and subscriptions. Some people have several subscriptions.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ pub(crate) const PEOPLE: usize = 8_000;
 pub(crate) const SUBSCRIPTIONS: usize = 30_000;
 
 const CAMPAIGNS: [&str; 6] = ["SPRING10", "SUMMER15", "WELCOME", "FRIENDS", "SAVE20", "THANKYOU"];
-/// Without those that look alike: 0 and O, 1 and I and L, 2 and Z, 5 and S, 8 and B, U and V.
+/// The characters of codes: letters and digits that do not look like another one, such as 0 and O.
 const CODE_LETTERS: &[u8; 24] = b"ACDEFGHJKMNPQRTVWXY34679";
 
 const FIRST_NAMES: [&str; 32] = [
@@ -23,13 +23,14 @@ const LAST_NAMES: [&str; 32] = [
 ];
 const DOMAINS: [&str; 4] = ["example.com", "example.net", "example.org", "mail.example"];
 
-/// One code a line, all different.
+/// Returns one code per line. All codes are different.
 pub(crate) fn codes(seed: u64) -> String {
     let mut random = Random(seed);
     lines(&distinct(CODES, || code(&mut random)))
 }
 
-/// One subscription a line. Everybody has at least one, a few have very many, and they come in any order.
+/// Returns one subscription per line, in random order. Each person has at least one subscription, and a few have very
+/// many.
 pub(crate) fn subscribers(seed: u64) -> String {
     let mut random = Random(seed ^ u64::MAX);
     let people = distinct(PEOPLE, || person(&mut random));
@@ -77,7 +78,8 @@ fn lines(all: &[String]) -> String {
     all.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
-/// SplitMix64: the same numbers on every machine and with every version of every crate.
+/// The random number generator SplitMix64. Its numbers are the same on every machine and do not depend on the version
+/// of a crate.
 struct Random(u64);
 
 impl Random {
@@ -89,13 +91,14 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to less than `end`; the bias is far below what sample data could show.
+    /// Returns a random number below `end`. The bias is too small to matter for sample data.
     fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
-    /// As `below`, with small numbers much more often, in integers so that no rounding differs.
+    /// Returns a random number below `end`. Small numbers are much more frequent.
     fn skewed(&mut self, end: usize) -> usize {
+        // Integers avoid rounding differences between machines.
         let wide = self.below(end);
         let narrow = self.below(wide + 1);
         self.below(narrow + 1)

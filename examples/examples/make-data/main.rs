@@ -1,6 +1,6 @@
-//! Makes the sample data anew: `cargo run -p storagebox-examples --example make-data [seed]`.
+//! Regenerates the sample data: `cargo run -p storagebox-examples --example make-data [seed]`.
 //!
-//! The same seed makes the same files, byte for byte.
+//! The same seed generates the same files, byte for byte.
 
 mod data;
 

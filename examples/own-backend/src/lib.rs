@@ -1,7 +1,7 @@
-//! A custom backend: what a message consumer needs, in this process's memory.
+//! A custom backend with the parts that a message consumer needs, in this process's memory.
 //!
-//! It has three parts: records, leases and tokens. The other openers of [`Backend`] are not written, so they answer
-//! `Unsupported`. `cargo test` certifies the three parts.
+//! The backend has three parts: records, leases and tokens. It does not implement the other openers of [`Backend`], so
+//! they return `Unsupported`. `cargo test` certifies the three parts.
 
 mod records;
 mod tokens;
@@ -17,10 +17,10 @@ use storagebox_core::{
 use records::Records;
 use tokens::Tokens;
 
-/// How long operations that have ended are remembered.
+/// How long ended operations and tokens are remembered.
 const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-/// A store. Clones share what is in it.
+/// A store. Clones share its content.
 #[derive(Clone, Debug)]
 pub struct Consumer {
     clock: Arc<dyn Clock>,
@@ -39,7 +39,7 @@ impl Consumer {
     }
 }
 
-/// Returns the part of this name. The first call creates it.
+/// Returns the part with this name, and creates the part if it does not exist.
 fn opened<T>(all: &Mutex<BTreeMap<Namespace, Arc<T>>>, name: &Namespace, create: impl FnOnce() -> T) -> Arc<T> {
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
     Arc::clone(all.entry(name.clone()).or_insert_with(|| Arc::new(create())))
@@ -49,7 +49,7 @@ fn each<T>(all: &Mutex<BTreeMap<Namespace, Arc<T>>>) -> Vec<Arc<T>> {
     all.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
 }
 
-/// Returns the end of a retention that begins now; `None` means never.
+/// Returns the end of a retention that begins now, or `None` if it never ends.
 fn end(now: Duration, retention: Retention) -> Option<Duration> {
     match retention {
         Retention::Forever => None,

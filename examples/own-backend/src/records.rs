@@ -1,5 +1,5 @@
-//! Records and the leases over them. Both are views of one table. The rules of `storagebox_core` decide what a call
-//! answers; this file keeps the state of each id, and makes the change if the rules return no answer.
+//! Records and leases, which share one table. The rules of `storagebox_core` return the outcome of a call that changes
+//! nothing. This file keeps the state of each id, and makes the change if the rules return no outcome.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,11 +27,12 @@ struct Table {
     last: LastNumber,
 }
 
-/// The last version or fence. A number never repeats, even if its record is deleted (D-5, D-7).
+/// The last number that was used as a version or a fence. A number is never used again, even after its record is
+/// deleted (D-5, D-7).
 #[derive(Debug, Default)]
 struct LastNumber(u64);
 
-/// The state of an id, and the operations that have ended: their late copies change nothing (D-7).
+/// The state of an id, and its ended operations. A repeated call of an ended operation changes nothing (D-7).
 #[derive(Debug, Default)]
 struct Row {
     state: IdState<Duration>,
@@ -54,7 +55,7 @@ impl Records {
         Self { clock: Arc::clone(clock), table: Mutex::default() }
     }
 
-    /// Runs one atomic step on an id. The step reads the clock when it has the lock.
+    /// Runs one atomic step on an id. The step begins when it has the lock, and reads the clock then.
     fn step<T>(&self, id: &DedupId, step: impl FnOnce(&mut Row, &mut LastNumber, Duration) -> T) -> T {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
@@ -67,7 +68,7 @@ impl Records {
         outcome
     }
 
-    /// Deletes at most this many rows that no promise needs. Returns how many it deleted.
+    /// Deletes at most `most` rows that no promise needs. Returns the number of deleted rows.
     pub(crate) fn maintain(&self, most: usize) -> usize {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
@@ -83,7 +84,7 @@ impl Records {
 }
 
 impl Row {
-    /// Ends a record that has expired, and forgets what ended so long ago that no promise needs it.
+    /// Ends a record whose retention is over. Forgets ended operations and lapsed leases that no promise needs.
     fn catch_up(&mut self, now: Duration) {
         if self.state.is_expired(now) {
             self.end(now);
@@ -99,7 +100,7 @@ impl Row {
         }
     }
 
-    /// Ends the operation that has the id, and leaves the id vacant.
+    /// Ends the operation of the id. The id has no lease and no record afterwards.
     fn end(&mut self, now: Duration) {
         self.ended.extend(self.state.op().map(|op| (op.clone(), now)));
         self.state = match std::mem::take(&mut self.state) {

@@ -1,4 +1,4 @@
-//! Tokens: the live ones, and how and when the others ended.
+//! Live tokens, and tokens that are gone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,8 @@ pub(crate) struct Tokens {
 #[derive(Debug, Default)]
 struct TokenSets {
     live: BTreeSet<TokenId>,
-    /// Tokens that are gone: the operation that consumed the token, if it was not discarded, and the time.
+    /// The ended tokens. Each has the operation that consumed it, or `None` if it was discarded, and the time of its
+    /// end.
     gone: BTreeMap<TokenId, (Option<OpId>, Duration)>,
 }
 
@@ -26,13 +27,13 @@ impl Tokens {
         Self { clock: Arc::clone(clock), sets: Mutex::default() }
     }
 
-    /// Locks the sets of tokens, and then reads the clock. One lock is one step.
+    /// Begins an atomic step: locks the sets of tokens, and then reads the clock.
     fn step(&self) -> (MutexGuard<'_, TokenSets>, Duration) {
         let sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
         (sets, self.clock.now())
     }
 
-    /// Forgets at most this many tokens that are gone. Returns how many it forgot.
+    /// Deletes at most `most` ended tokens that need not be remembered any more. Returns the number of deleted tokens.
     pub(crate) fn maintain(&self, most: usize) -> usize {
         let (mut sets, now) = self.step();
         let forgotten = sets.gone.iter().filter(|(_, (_, ended))| is_forgotten(*ended, now));
@@ -43,7 +44,7 @@ impl Tokens {
 }
 
 impl TokenSets {
-    /// Returns how and when the token ended, unless that is forgotten.
+    /// Returns the operation that ended a token, and the time. Returns `None` for a live, unknown or forgotten token.
     fn end_of(&mut self, token: &TokenId, now: Duration) -> Option<&(Option<OpId>, Duration)> {
         if self.gone.get(token).is_some_and(|(_, ended)| is_forgotten(*ended, now)) {
             self.gone.remove(token);
@@ -92,7 +93,7 @@ impl TokenStore for Tokens {
             } else {
                 discarded.already_gone += 1;
             }
-            // An unknown token gets an end too, which keeps a late `create` out (T-7).
+            // An unknown token is marked as gone too, so that a late `create` does not create it (T-7).
             if sets.end_of(token, now).is_none() {
                 sets.gone.insert(token.clone(), (None, now));
             }

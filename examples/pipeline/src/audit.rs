@@ -1,4 +1,4 @@
-//! How a run is judged: by the books of the bank and the carrier, and by what is left in the store.
+//! The audit of a run, which checks the books of the bank and the carrier, and what is left in the store.
 
 use std::fmt;
 
@@ -11,14 +11,14 @@ use crate::services::{BANK, Books, CARRIER};
 use crate::stage::{STOCK, Stage};
 use crate::view::View;
 
-/// How many tokens are looked up at once.
+/// The number of tokens that are looked up concurrently.
 const CONCURRENCY: usize = 64;
 
-/// How a run ended.
+/// The state of a run after its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Audit {
     pub(crate) view: View,
-    /// Tokens of messages that were sent, and how many of them still exist.
+    /// The number of tokens of all messages that were sent, including the tokens that still exist.
     tokens: usize,
     tokens_left: usize,
     dedup: bool,
@@ -33,13 +33,13 @@ impl Audit {
         Ok(Self { view, tokens: recorded.len(), tokens_left, dedup: pipeline.settings.dedup })
     }
 
-    /// How often an order was paid or shipped again.
+    /// Returns the number of payments and shipments in excess of one per order.
     pub(crate) fn repetitions(&self) -> u32 {
         repetitions(&self.view.bank) + repetitions(&self.view.carrier)
     }
 
-    /// Checks that every order was paid once and shipped once, that each coin and each piece is in one place, and that
-    /// nothing is left of any message. With the deduplication off, tokens and entries are left.
+    /// Checks that every order was paid once and shipped once, and that each coin and each piece is in one place. With
+    /// the deduplication on, also checks that no tokens and entries exist.
     pub(crate) fn check(&self) -> Result<(), Imbalance> {
         let View { placed, bank, carrier, .. } = &self.view;
         let services = [(BANK, bank), (CARRIER, carrier)].map(|(place, books)| {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_balance_is_named() {
+    fn failed_checks_are_named_in_the_error() {
         assert_eq!(balanced().check(), Ok(()));
         let imbalances: [(fn(&mut Audit), &str); 7] = [
             (|audit| audit.view.bank.served = 5, "bank: 3 repetitions, expected 0"),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_is_lost_is_not_repeated() {
+    fn order_that_nobody_placed_is_not_a_repetition() {
         let mut audit = balanced();
         audit.view.carrier = Books { served: 2, orders: 1, unknown: 1, ..audit.view.carrier };
         assert_eq!((audit.repetitions(), audit.check().is_err()), (0, true));

@@ -1,4 +1,4 @@
-//! What has happened in a run. Each process appends its events to a file, which outlives a process that is killed.
+//! The events of a run. Each process appends its events to a file, which outlives a killed process.
 
 use std::io;
 
@@ -23,13 +23,13 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// What became of a copy of a message.
+    /// Returns the event for the result of processing a message once.
     pub(crate) fn of(stage: Stage, result: &Result<Outcome, ProcessError>) -> Self {
         match result {
             Ok(Outcome::Processed { .. } | Outcome::NoEffect) => Self::Processed(stage),
             Ok(Outcome::Resumed { .. }) => Self::Resumed(stage),
             Ok(Outcome::Duplicate { .. }) => Self::Duplicate(stage),
-            // Workers park at the first refusal.
+            // A worker parks a message at its first refusal.
             Err(ProcessError::Handler(_) | ProcessError::NoToken) => Self::Parked(stage),
             Err(ProcessError::Store(_) | ProcessError::Dispatch(_)) => Self::Retried(stage),
         }
@@ -40,8 +40,7 @@ impl Event {
     }
 }
 
-/// The events so far. A worker that is killed before it records what it did is missing, so that no check rests on the
-/// events of messages: the books and the store are what counts.
+/// The text of the events so far. It may lack events, because a worker may be killed before it records an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Events(pub(crate) String);
 
@@ -58,7 +57,7 @@ impl Events {
         self.0.lines().filter(|other| *other == line).count() as u32
     }
 
-    /// The events of messages.
+    /// Returns the number of events that are about messages.
     pub(crate) fn messages(&self) -> u32 {
         self.0.lines().filter(|line| line.ends_with(')')).count() as u32
     }

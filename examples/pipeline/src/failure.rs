@@ -1,4 +1,4 @@
-//! Why a run failed.
+//! The reasons why a run fails.
 
 use storagebox::messages::{BoxError, ProcessError};
 
@@ -25,15 +25,15 @@ pub(crate) enum Failure {
          `rabbitmq` to start a server"
     )]
     NoTransport,
-    #[error("--store takes the URL of a store that other processes reach, and `memory:` is none")]
+    #[error("--store needs a store that other processes can reach, so `memory:` is refused")]
     MemoryStore,
     #[error("--name takes 1 to 32 letters, digits, `-` and `_`")]
     Name,
-    #[error("a broker at a URL is not killed; use the name of a server to start, such as `--transport redis`")]
+    #[error("--kill-broker needs a broker that the run starts, for example with `--transport redis`")]
     ForeignBroker,
     #[error("interrupted")]
     Interrupted,
-    #[error("no worker has reported anything for {seconds} s; the end of the log of the workers:\n{log}")]
+    #[error("no worker has reported an event for {seconds} s; the log of the workers ends with:\n{log}")]
     Stuck { seconds: u64, log: String },
     #[error(transparent)]
     Imbalance(#[from] Imbalance),

@@ -1,8 +1,8 @@
-//! What is out of balance at the end of a run.
+//! The checks that fail at the end of a run.
 
 use std::fmt;
 
-/// A number that must be as expected.
+/// A number that a check found, and its expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
     pub(crate) place: &'static str,
@@ -11,7 +11,7 @@ pub(crate) struct Check {
     pub(crate) expected: u32,
 }
 
-/// The numbers that are not as expected.
+/// The failed checks, whose number differs from the expected value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) struct Imbalance(pub(crate) Vec<Check>);
 

@@ -1,12 +1,13 @@
-//! From an order to its parcel: `orders`, `payments` and `shipping`, each with a queue of any transport and entities in
-//! any store, and a bank and a carrier outside. Every order is paid once and shipped once, whatever is killed.
+//! From an order to its parcel: the stages `orders`, `payments` and `shipping`, and a bank and a carrier as external
+//! services. Each stage has a queue on any transport and entities in any store. Every order is paid once and shipped
+//! once, whatever is killed.
 //!
 //! ```sh
 //! cargo run -p storagebox-pipeline -- run --kill-workers 20 --kill-broker 2
 //! ```
 //!
-//! Read `stage` (what a stage decides), `worker` (how its messages are consumed), `services` (what is outside), `run`
-//! (orders, kills) and `audit` (how the run is judged), in this order.
+//! Read the modules in this order: `stage` (the decisions), `worker` (the consumption of messages), `services` (the
+//! bank and the carrier), `run` (orders and kills) and `audit` (the checks at the end).
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![allow(clippy::disallowed_methods, reason = "a program that waits for processes, on the real clock")]
 
@@ -57,7 +58,7 @@ impl Command {
     }
 }
 
-/// Ends the work on Ctrl-C, with its workers and its servers.
+/// Runs the work until it ends or the user presses Ctrl-C. Ctrl-C also ends the workers and servers of the work.
 async fn unless_interrupted(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     tokio::select! {
         result = work => result,

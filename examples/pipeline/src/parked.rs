@@ -1,4 +1,4 @@
-//! Messages that are parked until the store has forgotten everything around them, and then sent again.
+//! Parks messages until the store has forgotten the consumed tokens, and then sends them again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,13 +19,13 @@ use crate::server::Server;
 use crate::stage::{ENTITIES, Stage};
 use crate::workers::Workers;
 
-/// How long the store remembers tokens that are consumed. The calls of this run take less.
+/// How long the store remembers consumed tokens. The time must be longer than a call of the run.
 const REMEMBER: &str = "3s";
-/// Orders whose parcels are parked.
+/// The number of orders whose parcels are parked.
 const ORDERS: u32 = 5;
-/// How many entries one call of the maintenance deletes at most.
+/// The maximum number of entries that one call of `maintain` deletes.
 const MAX_DELETED: usize = 10_000;
-/// The pause between two calls of the maintenance.
+/// The pause between two calls of `maintain`.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Args)]
@@ -48,10 +48,10 @@ impl Parked {
     }
 }
 
-/// Parks messages at the broker with this URL. The store is a SQLite file for each broker, because a store gets the
-/// time that it remembers when it is set up.
+/// Carries out a run that parks messages at the broker with this URL. Returns its audit.
 pub(crate) async fn park(transport: String, dedup: bool) -> Result<Audit, Failure> {
     let folder = Folder::new("pipeline")?;
+    // The store is always a new SQLite file, because the setup of a store sets how long it remembers tokens.
     let mut settings = Settings::new(folder.path(), transport, None, dedup);
     settings.store += &format!("?remember={REMEMBER}");
     let run = Run::open(&settings).await?;
@@ -60,9 +60,8 @@ pub(crate) async fn park(transport: String, dedup: bool) -> Result<Audit, Failur
 }
 
 impl Run {
-    /// Shelves are empty, so shipping parks its messages. Maintenance deletes what the store remembers, the shelves get
-    /// their supplies, and the messages are sent again. Maintenance deletes what the store remembers of that. Then a
-    /// copy of each message arrives.
+    /// Parks the messages for shipping, and sends them again after the store has forgotten all consumed tokens. Then
+    /// does the same with a copy of each message.
     async fn park(&self) -> Result<(), Failure> {
         let settings = &self.pipeline.settings;
         let paying = Workers::start(settings, &[Stage::Orders, Stage::Payments], 1);
@@ -70,27 +69,29 @@ impl Run {
         self.place(0..ORDERS).await?;
         self.until(|view| view.bank.orders == ORDERS && view.unfinished() == 0).await?;
         let copies = self.copies().await?;
+        // The shelves are empty, so the workers park the messages.
         let shipping = Workers::start(settings, &[Stage::Shipping], 1);
         self.until_event(|events| events.count(Event::Parked(Stage::Shipping)) >= ORDERS).await?;
-        // The tokens of supplies, orders, payments and requests to the bank. Without deduplication, only the last end.
+        // These are the tokens of supplies, orders, payments and requests to the bank. Without deduplication, only the
+        // tokens of requests end.
         self.forget(if settings.dedup { ENTITIES + 3 * ORDERS } else { ORDERS }).await?;
         self.supply(Stage::Shipping).await?;
         let queue = self.pipeline.queue(Stage::Shipping.name())?;
         self.pipeline.queues.redrive(&queue).await?;
         self.until_over().await?;
-        // The tokens of supplies, parcels and requests to the carrier.
+        // These are the tokens of supplies, parcels and requests to the carrier.
         self.forget(if settings.dedup { ENTITIES + 2 * ORDERS } else { ORDERS }).await?;
         let late = if settings.dedup { Event::Duplicate } else { Event::Processed }(Stage::Shipping);
         let before = self.events()?.count(late);
         self.pipeline.queues.dispatcher().dispatch(&copies).await?;
         self.until_event(|events| events.count(late) >= before + ORDERS).await?;
-        // An earlier copy may have been counted as one of these.
+        // Another copy may have been counted as one of these copies, so the run waits until no copy is left.
         self.settle().await?;
         shipping.stop().await?;
         paying.stop().await
     }
 
-    /// Copies each message for shipping, as somebody who observes the network could. The messages stay in the queue.
+    /// Returns a copy of each message for shipping. The messages stay in the queue.
     async fn copies(&self) -> Result<Vec<Outgoing>, Failure> {
         let queue = self.pipeline.queue(Stage::Shipping.name())?;
         let mut deliveries = self.pipeline.queues.deliveries(&queue, true);
@@ -109,7 +110,7 @@ impl Run {
         Ok(copies.into_values().collect())
     }
 
-    /// Waits until maintenance has deleted so many entries, which are all that the store remembers of consumed tokens.
+    /// Calls `maintain` until the store has forgotten its consumed tokens, of which there are `entries`.
     async fn forget(&self, entries: u32) -> Result<(), Failure> {
         let mut deleted = 0;
         while deleted < entries.into() {

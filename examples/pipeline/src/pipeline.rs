@@ -1,4 +1,4 @@
-//! What every process of a run knows and connects to: the store, the queues, the bank and the carrier.
+//! The settings and connections of every process of a run: the store, the queues, the bank and the carrier.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ use crate::queues::Queues;
 use crate::services::{BANK, CARRIER, Services};
 use crate::stage::{Body, Refusal, Stage};
 
-/// The file with the tokens of all messages.
+/// The name of the file with the tokens of all messages.
 const TOKENS: &str = "tokens.txt";
 
 /// Parses `on` and `off`.
@@ -25,10 +25,11 @@ pub(crate) fn on_or_off() -> BoolishValueParser {
     BoolishValueParser::new()
 }
 
-/// The settings that all processes of a run share. URLs may hold passwords, so workers get them by the environment.
+/// The settings that all processes of a run share. Workers get them in environment variables, because URLs may hold
+/// passwords.
 #[derive(Args, Clone)]
 pub(crate) struct Settings {
-    /// The name of the run, with which the names of its queues and entities begin.
+    /// The name of the run. The names of its queues and entities begin with it.
     #[arg(long, env = "PIPELINE_NAME")]
     pub(crate) name: String,
     /// The URL of the store.
@@ -46,14 +47,14 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The settings of a run with a random name. The store defaults to a SQLite file in the folder.
+    /// Returns the settings of a run with a random name. The store defaults to a SQLite file in the folder.
     pub(crate) fn new(folder: &Path, transport: String, store: Option<String>, dedup: bool) -> Self {
         let name = format!("run-{:08x}", fastrand::u32(..));
         let store = store.unwrap_or_else(|| format!("sqlite:{}", folder.join("store.db").display()));
         Self { name, store, transport, folder: folder.to_owned(), dedup }
     }
 
-    /// The environment of a worker of the run.
+    /// Returns the environment variables for a worker of the run.
     pub(crate) fn variables(&self) -> [(&'static str, &OsStr); 5] {
         [
             ("PIPELINE_NAME", self.name.as_ref()),
@@ -64,13 +65,14 @@ impl Settings {
         ]
     }
 
-    /// A file of the run.
+    /// Returns the path of a file of the run.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// Appends lines to a file of the run, by one write, so that the lines of several processes do not mix.
+    /// Appends lines to a file of the run.
     pub(crate) fn append(&self, file: &str, lines: &str) -> io::Result<()> {
+        // A single write keeps the lines of several processes apart.
         File::options().append(true).create(true).open(self.file(file))?.write_all(lines.as_bytes())
     }
 
@@ -112,7 +114,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The processor of a stage. All stages share one namespace of tokens.
+    /// Returns the processor of a stage. All stages use the same tokens.
     pub(crate) fn processor(&self, stage: Stage) -> storagebox::Result<Processor> {
         let decide = move |state: Option<Payload>, message: Message| ready(stage.decide(state, &message));
         let missing = if self.settings.dedup { MissingToken::Reject } else { MissingToken::Unprotected };
@@ -129,12 +131,13 @@ impl Pipeline {
         self.store.tokens(self.name("tokens"))
     }
 
-    /// A name that belongs to this run.
+    /// Returns the name with the prefix of this run.
     pub(crate) fn name(&self, name: &str) -> String {
         format!("{}-{name}", self.settings.name)
     }
 
-    /// Sends a message to the bank or to the carrier. No stage consumes its token, so it is discarded.
+    /// Sends a request to the bank or the carrier. Discards the token of its message, because no stage consumes the
+    /// token.
     async fn request(&self, service: &str, message: &Outgoing) -> Result<(), BoxError> {
         let Body::Order(order) = message.body.parse_json()? else { return Err(Refusal::WrongReceiver.into()) };
         self.services.request(service, &message.token, order).await?;
@@ -142,7 +145,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Records the tokens, because a store does not list the tokens that are left.
+    /// Records the tokens of messages in a file, because a store cannot list its tokens.
     fn record_tokens(&self, messages: &[Outgoing]) -> io::Result<()> {
         let lines: String = messages.iter().map(|message| format!("{}\n", message.token.as_str())).collect();
         self.settings.append(TOKENS, &lines)

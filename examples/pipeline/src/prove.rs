@@ -1,4 +1,4 @@
-//! `pipeline prove`: what the example promises, over each transport, while workers and the broker are killed.
+//! `pipeline prove`: checks the promises of the example over each transport, while workers and the broker are killed.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) struct Prove {
     /// The transports. Defaults to all of them, one after another.
     #[arg(value_parser = SERVERS, default_values = SERVERS)]
     transports: Vec<String>,
-    // With the deduplication off, it is a third of this.
+    // The run with the deduplication off has a third of this load.
     #[command(flatten)]
     load: Load,
 }
@@ -45,7 +45,8 @@ impl Prove {
         Ok(audit.check()?)
     }
 
-    /// Some orders must be paid or shipped more than once, or else the run with the deduplication on proves nothing.
+    /// Runs with the deduplication off. Fails if no order is paid or shipped more than once, because the run with the
+    /// deduplication on would then prove nothing.
     async fn without_deduplication(&self, transport: &str, server: &Arc<Server>) -> Result<(), Failure> {
         let Load { orders, kill_workers, kill_broker, .. } = self.load;
         let [orders, kill_workers, kill_broker] = [orders, kill_workers, kill_broker].map(|number| number.div_ceil(3));

@@ -13,13 +13,14 @@ use storagebox_transports::{
 
 use crate::failure::Failure;
 
-/// How long a message is handed out. Short, because a message of a worker that was killed comes again after it.
+/// The lease of a delivered message. It is short, because the message of a killed worker is delivered again only after
+/// its lease.
 pub(crate) const LEASE: Duration = Duration::from_secs(3);
 
-/// The pauses before a retry at a broker that needs a queue for each pause.
+/// The possible pauses before a retry at RabbitMQ, which needs a queue per pause.
 const PAUSES: [Duration; 3] = [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(3)];
 
-/// How many parked messages are sent again at most.
+/// The maximum number of parked messages that one call sends again.
 const MAX_REDRIVEN: u32 = 1_000;
 
 #[derive(Clone)]
@@ -60,7 +61,7 @@ impl Queues {
         }
     }
 
-    /// The messages of a queue, with their tokens or, for the run with the deduplication off, without.
+    /// Returns the deliveries of a queue. Without `with_tokens`, the messages have no tokens.
     pub(crate) fn deliveries(&self, queue: &Destination, with_tokens: bool) -> Deliveries {
         match self {
             Self::Nats(nats) => boxed(nats.deliveries(&nats_queue(queue)), with_tokens),
@@ -85,7 +86,8 @@ fn nats_queue(queue: &Destination) -> NatsQueue {
     NatsQueue::new(queue.as_str()).lease(LEASE)
 }
 
-/// A message is delivered again whenever its worker is killed, which is no reason to park it.
+/// Returns the settings of a queue. The limit of deliveries is high, so that a message whose workers are killed is not
+/// parked.
 fn rabbit_queue(queue: &Destination) -> RabbitQueue {
     RabbitQueue::new(queue.as_str()).pauses(PAUSES).delivery_limit(10_000)
 }

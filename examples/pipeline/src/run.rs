@@ -1,4 +1,4 @@
-//! A run: orders are placed, workers take them through the stages while some are killed, and all must balance.
+//! A run places orders, starts workers that process them, kills some of the workers, and checks the result.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -25,15 +25,16 @@ use crate::stage::{Body, ENTITIES, Order, STOCK, Stage};
 use crate::view::View;
 use crate::workers::{self, Workers};
 
-/// How many orders may be in flight.
+/// The maximum number of orders in flight.
 const MAX_IN_FLIGHT: u32 = 120;
-/// How many orders are placed at once.
+/// The number of orders that are placed concurrently.
 const CONCURRENCY: usize = 8;
-/// The pause between two views of the pipeline, and before a message is sent again.
+/// The pause between two views of the pipeline, and before a failed call is repeated.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// The time without any report after which a run is stuck. RabbitMQ takes a minute to start.
+/// The time without a new event after which a run fails. RabbitMQ alone takes a minute to start.
 const MAX_IDLE: Duration = Duration::from_secs(300);
-/// A kill comes up to so many milliseconds after a report, so that it can hit any step of a message.
+/// The maximum of the random time between an event and a kill, in milliseconds. The time is random, so that a kill can
+/// hit every step of a message.
 const MAX_KILL_DELAY: u64 = 30;
 
 #[derive(Args)]
@@ -58,19 +59,19 @@ pub(crate) struct RunCommand {
     load: Load,
 }
 
-/// What a run does.
+/// The orders, workers and kills of a run.
 #[derive(Args, Clone)]
 pub(crate) struct Load {
-    /// How many orders are placed, and more while there are kills left.
+    /// The number of orders. If kills are left after that, more orders are placed.
     #[arg(long, default_value_t = 500, value_parser = value_parser!(u32).range(1..=500_000))]
     pub(crate) orders: u32,
-    /// Workers of each stage.
+    /// The number of workers of each stage.
     #[arg(long, default_value_t = 2, value_parser = value_parser!(u16).range(1..=64))]
     pub(crate) workers: u16,
-    /// How many workers are killed (SIGKILL).
+    /// The number of workers that are killed (SIGKILL).
     #[arg(long, default_value_t = 0)]
     pub(crate) kill_workers: u32,
-    /// How often the broker is killed and started again. It must be one that the run starts.
+    /// How often the broker is killed and started again. The run must have started the broker.
     #[arg(long, default_value_t = 0)]
     pub(crate) kill_broker: u32,
     /// The seed of the kills. Defaults to a random one, which is printed.
@@ -111,7 +112,7 @@ impl Load {
         self.kill_workers + self.kill_broker
     }
 
-    /// The order of the kills: true is a kill of the broker.
+    /// Returns the kills in random order: true for the broker, false for a worker.
     fn kill_order(&self, random: &mut Rng) -> Vec<bool> {
         let mut order: Vec<_> = (0..self.kills()).map(|kill| kill < self.kill_broker).collect();
         random.shuffle(&mut order);
@@ -119,7 +120,7 @@ impl Load {
     }
 }
 
-/// Carries out a run and audits it. The caller judges the audit.
+/// Carries out a run and returns its audit. The caller must check the audit.
 pub(crate) async fn run(settings: &Settings, server: Option<&Arc<Server>>, load: &Load) -> Result<Audit, Failure> {
     let run = Run::open(settings).await?;
     if let Some(server) = server.filter(|_| load.kill_broker > 0) {
@@ -131,11 +132,11 @@ pub(crate) async fn run(settings: &Settings, server: Option<&Arc<Server>>, load:
     Audit::of(&run.pipeline).await
 }
 
-/// A pipeline at work.
+/// A running pipeline.
 pub(crate) struct Run {
     pub(crate) pipeline: Pipeline,
     screen: ProgressBar,
-    /// Sends the first message of each chain.
+    /// The processor that sends orders and supplies.
     edge: Processor,
 }
 
@@ -147,7 +148,7 @@ impl Run {
         Ok(Self { pipeline, screen: ProgressBar::new_spinner(), edge })
     }
 
-    /// Fails if the work goes on, but nothing has happened for too long.
+    /// Runs the work. Fails if no event is recorded for `MAX_IDLE`.
     pub(crate) async fn unless_stuck(&self, work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
         tokio::select! {
             result = work => return result,
@@ -166,14 +167,14 @@ impl Run {
         if load.kills() > 0 { self.settle().await } else { Ok(()) }
     }
 
-    /// Gives all entities of a stage their stock.
+    /// Supplies all entities of a stage with stock, and waits until they have it.
     pub(crate) async fn supply(&self, stage: Stage) -> Result<(), Failure> {
         let supplies = (0..ENTITIES).map(|entity| Body::Supply { stage, entity });
         self.issue(format!("supply-{}", stage.name()), stage, supplies).await?;
         self.until(|view| view.stock(stage) == STOCK).await
     }
 
-    /// Kills workers and the broker at moments that a seed decides, spread over the messages of the run.
+    /// Kills workers and the broker at times that are spread over the run. The seed decides the times and the order.
     async fn kill(&self, load: &Load, workers: &Workers, server: Option<&Arc<Server>>) -> Result<(), Failure> {
         let mut random = Rng::with_seed(load.seed);
         let gap = (load.orders * Stage::ALL.len() as u32 / (load.kills() + 1)).max(1);
@@ -193,8 +194,7 @@ impl Run {
         Ok(())
     }
 
-    /// Places the orders, and more while there are kills left, so that each kill hits a pipeline at work. It goes on
-    /// while the store is down.
+    /// Places the orders of the load, and more orders until all kills are done, so that each kill hits a busy pipeline.
     async fn place_all(&self, load: &Load) -> Result<(), Failure> {
         loop {
             let events = self.events()?;
@@ -220,7 +220,7 @@ impl Run {
         stream::iter(numbers).map(place).buffer_unordered(CONCURRENCY).try_collect().await
     }
 
-    /// Sends the first messages of chains, with the same operation again and again until they are sent.
+    /// Sends orders or supplies to a stage. Repeats a failed call with the same operation until it succeeds.
     async fn issue(&self, op: String, stage: Stage, bodies: impl IntoIterator<Item = Body>) -> Result<(), Failure> {
         let bodies: Vec<_> = bodies.into_iter().map(|body| Payload::json(&body)).collect::<Result<_, _>>()?;
         loop {
@@ -233,7 +233,7 @@ impl Run {
         }
     }
 
-    /// Shows views of the pipeline until one satisfies the condition. The store may be down with the broker meanwhile.
+    /// Shows views of the pipeline until a view meets the condition. Ignores failures while the store is not reachable.
     pub(crate) async fn until(&self, is_reached: impl Fn(&View) -> bool) -> Result<(), Failure> {
         loop {
             sleep(POLL_INTERVAL).await;
@@ -252,8 +252,8 @@ impl Run {
         self.until(|view| view.is_over(self.pipeline.settings.dedup)).await
     }
 
-    /// Waits until no copies come any more. A message comes again after its lease if its worker was killed, or if its
-    /// settlement was lost.
+    /// Waits until the broker delivers no more copies of messages. A broker delivers a message again after its lease if
+    /// its worker was killed.
     pub(crate) async fn settle(&self) -> Result<(), Failure> {
         self.until_over().await?;
         self.until_quiet(3 * LEASE).await?;
@@ -271,7 +271,7 @@ impl Run {
         Ok(())
     }
 
-    /// Waits until nothing has happened for the time.
+    /// Waits until no event has been recorded for the time `time`.
     async fn until_quiet(&self, time: Duration) -> Result<(), Failure> {
         let (mut events, mut since) = (self.events()?, Instant::now());
         while since.elapsed() < time {

@@ -1,4 +1,4 @@
-//! A broker that the run starts, and may kill.
+//! A broker that a run starts, and may kill.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ pub(crate) enum Server {
 }
 
 impl Server {
-    /// Starts the server with this name. Returns `None` for the URL of a server that runs.
+    /// Starts the server with this name. Returns `None` if the text is not a name but the URL of a running server.
     pub(crate) async fn start(name: &str) -> Result<Option<Arc<Self>>, Failure> {
         let name = name.to_owned();
         let started = spawn_blocking(move || match name.as_str() {
             "redis" => Redis::start(&redis::Settings::durable()).map(Self::Redis).map(Some),
-            // Each worker has two pools.
+            // Each worker has two pools of connections.
             "postgres" => Postgres::start(&postgres::Settings::durable().with("max_connections", "400"))
                 .map(Self::Postgres)
                 .map(Some),
@@ -46,7 +46,7 @@ impl Server {
         }
     }
 
-    /// The URL of a store on the server, if it can be one.
+    /// Returns the URL of a store on this server, or `None` if the server cannot be a store.
     pub(crate) fn store(&self) -> Option<String> {
         matches!(self, Self::Postgres(_) | Self::Redis(_)).then(|| self.url())
     }
@@ -63,11 +63,12 @@ impl Server {
         Ok(killed.await??)
     }
 
-    /// Makes new queues durable. RabbitMQ 3.10 may find queues empty that it created seconds before it was killed. It
-    /// keeps them if it is stopped in good order once.
+    /// Stops and restarts RabbitMQ, so that its new queues survive a kill. Does nothing for other servers.
     pub(crate) async fn keep_new_queues(self: &Arc<Self>) -> Result<(), Failure> {
         let server = Arc::clone(self);
         let restarted = spawn_blocking(move || match &*server {
+            // If RabbitMQ 3.10 is killed within seconds after it has created a queue, the queue may be empty
+            // afterwards.
             Self::RabbitMq(rabbitmq) => rabbitmq.stop().and_then(|()| rabbitmq.start_again()),
             _ => Ok(()),
         });

@@ -1,7 +1,8 @@
-//! The bank and the carrier, which are outside: they take a key with each request, serve the first request with it, and
-//! refuse all others.
+//! The bank and the carrier, which are external services. Each request has a key. A service serves the first request
+//! with a key, and refuses later requests with the same key.
 //!
-//! Their books are in a SQLite file and are written without storagebox, because they judge it.
+//! The books of the services are in a SQLite file. They are written without storagebox, because the audit of storagebox
+//! uses them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +18,7 @@ pub(crate) const BANK: &str = "bank";
 /// The destination of a message that asks the carrier to fetch a parcel.
 pub(crate) const CARRIER: &str = "carrier";
 
-/// How long a request waits for requests of other processes.
+/// How long a request waits while another process writes to the books.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
 const SCHEMA: &str = "
@@ -27,13 +28,13 @@ CREATE TABLE IF NOT EXISTS requests (
 CREATE UNIQUE INDEX IF NOT EXISTS served ON requests (key) WHERE NOT refused;
 ";
 
-/// Serves the request or, if its key is known, refuses it.
+/// Records a request in the books. Records it as refused if an earlier request has the same key.
 const REQUEST: &str = "
 INSERT INTO requests
 SELECT ?1, ?2, ?3, ?4, EXISTS (SELECT 1 FROM requests WHERE key = ?2 AND NOT refused)
 ";
 
-/// `?2` is how many orders were placed. The prices are those of `Order::numbered`.
+/// Sums up the books of the service `?1`. `?2` is the number of orders that were placed.
 const BOOKS: &str = "
 SELECT count(*), sum(refused), sum(NOT refused), count(DISTINCT number) FILTER (WHERE number < ?2),
     count(DISTINCT number) FILTER (WHERE number >= ?2), sum((NOT refused) * coins),
@@ -47,13 +48,13 @@ pub(crate) struct Books {
     pub(crate) requests: u32,
     pub(crate) refused: u32,
     pub(crate) served: u32,
-    /// Orders that were served at least once.
+    /// The number of orders that were served at least once.
     pub(crate) orders: u32,
-    /// Orders that were served, but were never placed.
+    /// The number of orders that were served but never placed.
     pub(crate) unknown: u32,
     /// The coins of all requests that were served.
     pub(crate) coins: u32,
-    /// Requests that were served at another price than that of the order.
+    /// The number of requests that were served at a price other than the price of the order.
     pub(crate) mispriced: u32,
 }
 

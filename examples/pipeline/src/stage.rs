@@ -1,6 +1,6 @@
-//! What a stage does: it has a queue, and entities that decide about the orders they receive.
+//! The stages. A stage has a queue, and entities that decide about the orders that they receive.
 //!
-//! No stage checks whether it has seen a message before. That is the processor's task.
+//! A stage does not check whether it has seen a message before. The processor does that.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,14 @@ use storagebox_transports::Received;
 
 use crate::services::{BANK, CARRIER};
 
-/// The entities of each stage: customers, their accounts, and the shelves of articles.
+/// The number of entities of each stage: customers, their accounts, and the shelves of articles.
 pub(crate) const ENTITIES: u32 = 16;
-/// The coins of an account, and the pieces on a shelf, before the first order.
+/// The coins of each account, and the pieces on each shelf, before the first order.
 const SUPPLY: u32 = 1_000_000;
-/// The coins of all accounts, and the pieces on all shelves, before the first order.
+/// The sum of the coins of all accounts, and of the pieces on all shelves, before the first order.
 pub(crate) const STOCK: u32 = ENTITIES * SUPPLY;
 
-/// An order of one piece.
+/// An order of one piece of an article.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) number: u32,
@@ -28,7 +28,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Returns the order with this number, always the same one.
+    /// Returns the order with this number. Its content depends only on the number.
     pub(crate) fn numbered(number: u32) -> Self {
         Self { number, customer: number % ENTITIES, article: number / 3 % ENTITIES, coins: 5 + number % 7 }
     }
@@ -37,7 +37,7 @@ impl Order {
 /// The body of a message.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Body {
-    /// Gives an entity of a stage its stock.
+    /// Supplies an entity of a stage with stock.
     Supply {
         stage: Stage,
         entity: u32,
@@ -50,7 +50,7 @@ pub(crate) enum Body {
 pub(crate) struct State {
     /// The coins of an account, or the pieces on a shelf.
     pub(crate) stock: u32,
-    /// How many orders the entity has accepted, paid or shipped.
+    /// The number of orders that the entity has accepted, paid or shipped.
     pub(crate) orders: u32,
 }
 
@@ -60,7 +60,7 @@ impl State {
     }
 }
 
-/// Why a message is refused.
+/// The reason why a message is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error("the message is for another receiver")]
@@ -71,11 +71,11 @@ pub(crate) enum Refusal {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Stage {
-    /// Accepts orders. An entity is a customer.
+    /// The stage that accepts orders. Its entities are customers.
     Orders,
-    /// Takes the coins. An entity is the account of a customer.
+    /// The stage that takes the coins of an order. Its entities are the accounts of customers.
     Payments,
-    /// Takes the piece off its shelf. An entity is the shelf of an article.
+    /// The stage that takes the piece of an order off its shelf. Its entities are the shelves of articles.
     Shipping,
 }
 
@@ -90,7 +90,7 @@ impl Stage {
         }
     }
 
-    /// The stock that an order takes.
+    /// Returns the stock that an order takes from an entity of this stage.
     fn price(self, order: Order) -> u32 {
         match self {
             Self::Orders => 0,
@@ -99,7 +99,7 @@ impl Stage {
         }
     }
 
-    /// Where an order goes from here.
+    /// Returns the receivers of the messages that this stage sends for an order.
     fn destinations(self) -> &'static [&'static str] {
         match self {
             Self::Orders => &["payments"],
@@ -122,7 +122,7 @@ impl Stage {
         format!("entity-{entity}")
     }
 
-    /// Decides what a message changes and what is sent because of it. It has no other effect.
+    /// Returns the change and the messages of the entity for a message. Has no other effect.
     pub(crate) fn decide(self, state: Option<Payload>, message: &Message) -> Result<Decision, BoxError> {
         let State { stock, orders } = State::read(state)?;
         match self.read(&message.body)? {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_takes_its_price_and_goes_on() {
+    fn order_takes_its_price_and_is_sent_to_the_next_stage() {
         let order = Order::numbered(7);
         let body = Payload::json(&Body::Order(order)).unwrap();
         let account = Payload::json(&State { stock: 20 - order.coins, orders: 1 }).unwrap();

@@ -1,4 +1,4 @@
-//! What is in flight, according to the events, the books and the store.
+//! The state of a pipeline, according to the events, the books and the store.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,22 +12,23 @@ use crate::pipeline::Pipeline;
 use crate::services::{BANK, Books, CARRIER};
 use crate::stage::{ENTITIES, Stage, State};
 
-/// How many unfinished messages of a stage are counted at most.
+/// The maximum number of unfinished messages that are counted per stage.
 const MAX_UNFINISHED: usize = 1_000;
 
-/// How often the view is printed where there is no terminal.
+/// The time between two prints of the view without a terminal.
 const PRINT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A view of a pipeline that is at work: its parts are read one after another.
+/// A view of a running pipeline. Its parts are read one after another, so they may be from different moments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
     pub(crate) events: Events,
     pub(crate) placed: u32,
     pub(crate) bank: Books,
     pub(crate) carrier: Books,
-    /// The sums of the entities of each stage.
+    /// The sum of the states of all entities of each stage.
     pub(crate) states: [State; Stage::ALL.len()],
-    /// The messages of each stage that have changed their entity, but whose own messages may not be sent yet.
+    /// The number of unfinished messages of each stage. Such a message has changed its entity, but its own messages may
+    /// not have been sent.
     pub(crate) unfinished: [usize; Stage::ALL.len()],
 }
 
@@ -51,17 +52,17 @@ impl View {
         Ok(view)
     }
 
-    /// The coins of all accounts, or the pieces on all shelves.
+    /// Returns the coins of all accounts, or the pieces on all shelves.
     pub(crate) fn stock(&self, stage: Stage) -> u32 {
         self.states[stage as usize].stock
     }
 
-    /// All unfinished messages.
+    /// Returns the number of unfinished messages of all stages.
     pub(crate) fn unfinished(&self) -> usize {
         self.unfinished.iter().sum()
     }
 
-    /// The messages of a stage that have not changed their entity yet, parked ones included.
+    /// Returns the number of messages, parked messages included, that have not yet changed an entity of a stage.
     fn in_flight(&self, stage: Stage) -> u32 {
         let [accepted, paid, shipped] = self.states.map(|state| state.orders);
         match stage {
@@ -71,15 +72,15 @@ impl View {
         }
     }
 
-    /// Returns whether each order has reached the carrier and no stage has anything left to send.
+    /// Returns whether each order has reached the carrier and all messages are finished.
     ///
-    /// With the deduplication off, unfinished messages do not count. A copy that is processed again has another entry,
-    /// which stays if its worker is killed and a late acknowledgement of the first copy ends the message.
+    /// With the deduplication off, unfinished messages do not count. A copy that is processed again adds an entry. The
+    /// entry stays if the copy's worker is killed and a late acknowledgement of the first copy ends the message.
     pub(crate) fn is_over(&self, dedup: bool) -> bool {
         self.carrier.orders >= self.placed && (self.unfinished() == 0 || !dedup)
     }
 
-    /// Draws the view again on a terminal, and prints it now and then elsewhere.
+    /// Redraws the view on a terminal. Without a terminal, prints the view from time to time.
     pub(crate) fn show(&self, screen: &ProgressBar) {
         let interval = screen.elapsed().as_secs() / PRINT_INTERVAL.as_secs();
         if !screen.is_hidden() {

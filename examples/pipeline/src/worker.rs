@@ -14,25 +14,26 @@ use crate::pipeline::{Pipeline, Settings};
 use crate::queues::LEASE;
 use crate::stage::Stage;
 
-/// A stage of few entities gains nothing from more.
+/// The number of messages that a worker processes concurrently. A stage has few entities, so a larger number would not
+/// help.
 const CONCURRENCY: usize = 8;
-/// The first and the longest pause before a message whose store or broker failed comes again.
+/// The first and the longest pause before the retry of a message whose store or broker failed.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 
 #[derive(Args)]
 pub(crate) struct Worker {
     #[command(flatten)]
     settings: Settings,
-    /// The stage whose messages it processes.
+    /// The stage whose messages the worker processes.
     #[arg(long)]
     stage: Stage,
-    /// Stops at the end of standard input too, which is where the program that started the worker has ended.
+    /// Also stops at the end of standard input, when the program that started the worker has ended.
     #[arg(long)]
     until_eof: bool,
 }
 
 impl Worker {
-    /// Processes messages until the process is asked to stop, and finishes those that it has begun.
+    /// Processes messages until the process is asked to stop, and then finishes the messages that it has begun.
     pub(crate) async fn execute(self) -> Result<(), Failure> {
         let pipeline = Pipeline::open(&self.settings).await?;
         let (stage, processor) = (self.stage, pipeline.processor(self.stage)?);
@@ -46,7 +47,7 @@ impl Worker {
                 _ = copy(&mut stdin, &mut sink), if self.until_eof => {}
             }
         };
-        // A stage that refuses a message refuses it again, until somebody supplies what is missing.
+        // A stage refuses a message each time until the missing stock is supplied, so the worker parks it at once.
         let options = ConsumeOptions::default().concurrency(CONCURRENCY).prefetch(CONCURRENCY).park_after(1);
         let options = options.lease(LEASE).backoff(BACKOFF.0, BACKOFF.1).until(stopped);
         let options = options.observe(move |_, result| {

@@ -1,4 +1,4 @@
-//! The workers of a run: child processes, each of which is started again when it ends.
+//! The workers of a run. They are child processes, and a worker that ends is started again.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,15 +16,15 @@ use crate::failure::Failure;
 use crate::pipeline::Settings;
 use crate::stage::Stage;
 
-/// The file with the errors of the workers.
+/// The name of the file with the errors of the workers.
 const LOG: &str = "workers.log";
-/// How many of its lines a failure shows.
+/// The number of lines of the workers' errors that a failure shows.
 const LOG_LINES: usize = 12;
 
-/// The pause before a worker that ended by itself is started again: its broker may be down.
+/// The pause before a worker that failed is started again, because its broker may be down.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
 
-/// The workers. They end with this value.
+/// The running workers. They end when this value is dropped.
 pub(crate) struct Workers {
     kills: Vec<Arc<Notify>>,
     stop: watch::Sender<bool>,
@@ -32,7 +32,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers for each of the stages.
+    /// Starts `count` workers for each stage in `stages`.
     pub(crate) fn start(settings: &Settings, stages: &[Stage], count: usize) -> Self {
         let mut workers = Self { kills: Vec::new(), stop: watch::Sender::default(), supervisors: JoinSet::new() };
         for stage in stages.iter().flat_map(|stage| std::iter::repeat_n(*stage, count)) {
@@ -47,12 +47,12 @@ impl Workers {
         self.kills.len()
     }
 
-    /// Kills a worker (SIGKILL), or the next one in its place if it has just ended.
+    /// Kills a worker (SIGKILL). If the worker has just ended, kills its successor.
     pub(crate) fn kill(&self, worker: usize) {
         self.kills[worker].notify_one();
     }
 
-    /// Lets the workers finish the messages that they have begun, and waits for them.
+    /// Asks the workers to stop, and waits until they have finished the messages that they have begun.
     pub(crate) async fn stop(mut self) -> Result<(), Failure> {
         self.stop.send_replace(true);
         while let Some(ended) = self.supervisors.join_next().await {
@@ -62,7 +62,7 @@ impl Workers {
     }
 }
 
-/// Keeps one worker running.
+/// Runs one worker, and starts it again whenever it ends.
 async fn supervise(
     settings: Settings,
     stage: Stage,
@@ -97,7 +97,7 @@ fn spawn(settings: &Settings, stage: Stage) -> io::Result<Child> {
     worker.stdin(Stdio::piped()).stderr(log).kill_on_drop(true).spawn()
 }
 
-/// The last errors of the workers.
+/// Returns the last errors of the workers.
 pub(crate) fn end_of_log(settings: &Settings) -> String {
     let log = fs::read_to_string(settings.file(LOG)).unwrap_or_default();
     let lines: Vec<_> = log.lines().collect();

@@ -10,7 +10,7 @@ fn pipeline(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pipeline")).args(arguments).output().unwrap()
 }
 
-/// Returns the output of a run that must succeed.
+/// Runs the program, which must succeed. Returns its output.
 fn succeeds(arguments: &[&str]) -> String {
     let Output { status, stdout, stderr } = pipeline(arguments);
     let output = String::from_utf8(stdout).unwrap();
@@ -18,7 +18,7 @@ fn succeeds(arguments: &[&str]) -> String {
     output
 }
 
-/// Returns the error of a run that must fail.
+/// Runs the program, which must fail. Returns its error.
 fn fails(arguments: &[&str]) -> String {
     let Output { status, stderr, .. } = pipeline(arguments);
     let error = String::from_utf8(stderr).unwrap();
@@ -27,7 +27,7 @@ fn fails(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn killed_workers_and_a_killed_broker_leave_a_balance() {
+fn run_with_killed_workers_and_broker_balances() {
     let output = succeeds(&["run", "--orders", "60", "--kill-workers", "4", "--kill-broker", "1"]);
     assert!(output.contains("every order was paid once and shipped once"), "{output}");
     assert!(output.contains("left: 0 entries, 0 of "), "{output}");
@@ -43,12 +43,13 @@ fn runs_over_postgres_and_nats_balance() {
 }
 
 #[test]
-fn a_store_on_another_server_balances() {
+fn run_with_a_store_on_another_server_balances() {
     let (redis, postgres) = (servers::shared_redis().unwrap(), servers::shared_postgres().unwrap());
     succeeds(&["run", "--orders", "30", "--transport", redis.url(), "--store", postgres.url()]);
 }
 
-/// With the deduplication off, the same copies take effect twice.
+/// Sends parked messages again, and a copy of each. They take effect once with the deduplication on, and twice with the
+/// deduplication off.
 #[test]
 fn parked_messages_take_effect_once() {
     let redis = servers::shared_redis().unwrap();
@@ -62,8 +63,8 @@ fn parked_messages_take_effect_once() {
 fn wrong_arguments_are_refused_before_anything_starts() {
     let failures: [(&[&str], &str); 4] = [
         (&["run", "--transport", "kafka"], "--transport takes a URL"),
-        (&["run", "--transport", "redis://ann:secret@127.0.0.1:1", "--kill-broker", "1"], "is not killed"),
-        (&["run", "--transport", "redis://ann:secret@127.0.0.1:1", "--store", "memory:"], "`memory:` is none"),
+        (&["run", "--transport", "redis://ann:secret@127.0.0.1:1", "--kill-broker", "1"], "--kill-broker needs"),
+        (&["run", "--transport", "redis://ann:secret@127.0.0.1:1", "--store", "memory:"], "`memory:` is refused"),
         (&["run", "--transport", "redis://ann:secret@127.0.0.1:1", "--name", "not a name"], "--name takes"),
     ];
     for (arguments, why) in failures {

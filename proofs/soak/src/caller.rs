@@ -10,24 +10,23 @@ use crate::tally::Tally;
 
 /// The time for which the stores remember ended operations.
 pub(crate) const MEMORY: Duration = Duration::from_secs(60);
-/// The longest time of a call with all its repetitions. It is shorter than the time for which the operation is
-/// remembered.
+/// The longest time of a call with all its repetitions, which must be shorter than [`MEMORY`].
 const CALL_TIMEOUT: Duration = Duration::from_secs(45);
-/// The pause before a call is repeated, so that a server may become reachable again.
+/// The pause before a failed call is repeated.
 const PAUSE: Duration = Duration::from_millis(20);
 /// One in this number of calls is dropped while it is in progress.
 const DROPPED: u32 = 8;
-/// The longest time after which such a call is dropped.
+/// The longest time after which a call is dropped while it is in progress.
 const UNTIL_DROPPED: Duration = Duration::from_millis(4);
 
 /// The description of a broken promise.
 pub(crate) type Wrong = String;
 
-/// A caller. Its ids begin with its name.
+/// A caller of a store. The ids that the caller uses begin with `name`.
 pub(crate) struct Caller {
     pub(crate) name: String,
     pub(crate) tally: Arc<Tally>,
-    /// The number of the last id that is never used again.
+    /// The number of ids that [`fresh`](Self::fresh) has returned.
     serial: u64,
 }
 
@@ -36,13 +35,13 @@ impl Caller {
         Self { name: format!("soak-{number}"), tally: Arc::clone(tally), serial: 0 }
     }
 
-    /// Returns a new name.
+    /// Returns an id that is never used again.
     pub(crate) fn fresh(&mut self) -> String {
         self.serial += 1;
         format!("{}-{}", self.name, self.serial)
     }
 
-    /// Returns one of `names` names at random, which are used repeatedly.
+    /// Returns one of this caller's `names` reusable ids at random.
     pub(crate) fn again(&self, names: u32) -> String {
         format!("{}-again-{}", self.name, fastrand::u32(..names))
     }

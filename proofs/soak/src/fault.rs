@@ -11,14 +11,13 @@ use crate::tally::Tally;
 
 /// The time from the end of a fault to the next one.
 const PAUSE: Duration = Duration::from_secs(6);
-/// The duration of a fault. It is much shorter than the time for which operations are remembered, so that every call is
-/// answered in time.
+/// The duration of a fault, much shorter than the time for which stores remember operations.
 const LASTS: Duration = Duration::from_secs(2);
 
 /// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Every third request or reply with an id in it is lost in this way.
+    /// Every third request or reply that contains an id is cut as [`Cut`] says.
     Cut(Cut),
     /// The server is paused.
     Paused,
@@ -28,7 +27,7 @@ pub(crate) enum Fault {
     Visited,
 }
 
-/// Causes random faults, one after another, until the end.
+/// Causes random faults, one after another, until `end`.
 pub(crate) async fn until(end: Instant, place: Arc<Place>, tally: Arc<Tally>) {
     let possible = place.faults();
     while tally.goes_on(end) {

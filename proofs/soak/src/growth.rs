@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::size::Size;
 
-/// The shortest run in which the size of the stored data reaches its level.
+/// The shortest run in which growth can be detected.
 const SHORTEST: Duration = Duration::from_secs(10 * 60);
 
-/// The allowed change of the number of entries: more than the level varies by itself, and a number too small to matter.
+/// The allowed change of the number of entries.
 const ENTRIES: Slack = Slack { times: 1.5, few: 500.0 };
 
-/// The allowed change of a level.
+/// The allowed growth of a size from `before` to `after`: up to `before * times + few`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slack {
     times: f64,
@@ -18,9 +18,9 @@ pub(crate) struct Slack {
 }
 
 impl Slack {
-    /// The slack for servers, which hold unused space and release it at any time.
+    /// The allowed growth of a server, which may keep or release unused space at any time.
     pub(crate) const SERVER: Self = Self { times: 2.0, few: 16.0 * 1024.0 * 1024.0 };
-    /// The slack for the memory that a program has in use, which is counted to the byte.
+    /// The allowed growth of the memory that a program has in use, which is counted to the byte.
     pub(crate) const IN_USE: Self = Self { times: 1.2, few: 512.0 * 1024.0 };
 
     fn is_passed(self, before: u64, after: u64) -> bool {
@@ -44,23 +44,23 @@ impl Growth {
         self.sizes.push(size);
     }
 
-    /// Returns the mean of the second quarter, when the size has reached its level, and of the last quarter.
+    /// Returns the mean sizes in the second and in the last quarter of the run.
     pub(crate) fn levels(&self) -> Option<(Size, Size)> {
         let (sizes, quarter) = (&self.sizes, self.sizes.len() / 4);
         (quarter > 0).then(|| (mean(&sizes[quarter..2 * quarter]), mean(&sizes[sizes.len() - quarter..])))
     }
 
-    /// Returns whether growth can be detected after this time.
+    /// Returns whether a run of this duration is long enough to detect growth.
     pub(crate) fn is_detectable_in(time: Duration) -> bool {
         time >= SHORTEST
     }
 
-    /// Returns what has grown in this time.
+    /// Returns a text for each size that grew in a run of this duration.
     pub(crate) fn found(&self, time: Duration) -> Vec<String> {
         if !Self::is_detectable_in(time) {
             return vec![];
         }
-        let Some((before, after)) = self.levels() else { return vec!["it was not measured".to_owned()] };
+        let Some((before, after)) = self.levels() else { return vec!["the size was not measured".to_owned()] };
         let mut found = vec![];
         if let (Some(before), Some(after)) = (before.entries, after.entries)
             && ENTRIES.is_passed(before, after)
@@ -90,17 +90,17 @@ mod tests {
     }
 
     #[test]
-    fn a_level_does_not_grow_and_a_leak_does() {
+    fn a_leak_counts_as_growth_and_a_constant_level_does_not() {
         let level = (0..24).map(|sample| if sample < 3 { sample * 1_000 } else { 5_000 + sample % 2 * 500 });
         assert!(of(level).found(SHORTEST).is_empty());
         let leak = of((0..24).map(|sample| sample * 1_000));
         assert_eq!(leak.found(SHORTEST), ["it grew from 8500 entries to 20500"]);
         assert!(leak.found(SHORTEST / 2).is_empty(), "too short to tell");
-        assert_eq!(of([].into_iter()).found(SHORTEST), ["it was not measured"]);
+        assert_eq!(of([].into_iter()).found(SHORTEST), ["the size was not measured"]);
     }
 
     #[test]
-    fn a_process_that_gains_a_hundred_bytes_for_each_call_has_a_leak() {
+    fn a_hundred_bytes_gained_per_call_count_as_growth() {
         // 100 calls per second for an hour.
         let sizes = (0..24).map(|sample| Size { entries: None, bytes: 2_000_000 + sample * 150 * 100 * 100 }).collect();
         let found = Growth { sizes, bytes: Slack::IN_USE }.found(6 * SHORTEST);

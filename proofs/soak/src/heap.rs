@@ -12,7 +12,7 @@ use crate::size::Size;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The number of samples, of which the least counts, because a read of a table may be in memory for a moment.
+/// The number of samples. The smallest sample counts, because the rows of a read may be in memory for a moment.
 const SAMPLES: usize = 20;
 const EVERY: Duration = Duration::from_millis(50);
 

@@ -1,4 +1,4 @@
-//! The work of the callers: the life of one object of each part, from its creation until after its end.
+//! The work of the callers: each use of a part follows one object from its creation until after its end.
 
 mod counts;
 mod runs;
@@ -24,10 +24,10 @@ use tokens::Using;
 use values::Values;
 use vouchers::Vouchers;
 
-/// The pause between two lives, so that five backends share two processors.
+/// The pause of a caller before it uses the next part, which limits the load on the processors.
 const IDLE: Duration = Duration::from_millis(10);
 
-/// The knowledge that the callers of a backend share.
+/// The state that the callers of a backend share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) seats: Seats,
@@ -44,7 +44,7 @@ struct Lives {
     values: Values,
 }
 
-/// Runs a caller's lives, one after another, until the end.
+/// Uses random parts of the store for one caller, one after another, until `end` or until a promise is broken.
 pub(crate) async fn until(end: Instant, mut caller: Caller, store: Store, shared: Arc<Shared>) {
     let mut lives = match Lives::of(&store, &shared) {
         Ok(lives) => lives,
@@ -70,7 +70,7 @@ impl Lives {
         })
     }
 
-    /// Runs one random life.
+    /// Uses one part at random: creates or reuses an object, and checks every answer.
     async fn one(&mut self, caller: &mut Caller) -> Result<(), Wrong> {
         match fastrand::u8(..6) {
             0 => self.seats.one(caller).await,
@@ -83,8 +83,7 @@ impl Lives {
     }
 }
 
-/// The values that a caller recently tried to store for one id. An id is used about twice while one of its values can
-/// still be found, so these are more than enough. They are few because they are in the process that is measured.
+/// The last values that a caller tried to store for one id, at most 16.
 #[derive(Debug, Default)]
 struct Lately(VecDeque<Vec<u8>>);
 

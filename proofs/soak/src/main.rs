@@ -61,10 +61,10 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Parses the number and the backends. Without a name, all backends are meant.
+/// Parses the number and the names of the backends. Without a name, returns all backends.
 fn asked(mut arguments: impl Iterator<Item = String>) -> Result<(u32, Vec<String>), String> {
     let number = arguments.next().and_then(|number| number.parse().ok()).filter(|number| *number > 0);
-    let number = number.ok_or("how many minutes, or messages")?;
+    let number = number.ok_or("the first argument must be a positive number of minutes or messages")?;
     let named: Vec<String> = arguments.collect();
     if let Some(unknown) = named.iter().find(|name| !BACKENDS.contains(&name.as_str())) {
         return Err(format!("`{unknown}` is no backend"));
@@ -73,7 +73,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<(u32, Vec<String
     Ok((number, if named.is_empty() { all() } else { named }))
 }
 
-/// Runs all backends at once, because each is idle most of the time.
+/// Runs all backends at once and prints their reports.
 async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
     let time = Duration::from_secs(60 * u64::from(minutes));
     let mut runs = JoinSet::new();
@@ -134,7 +134,7 @@ async fn process(time: Duration) -> Report {
     Report::of_process(time, &growth)
 }
 
-/// Runs the maintenance of a program: a step at regular times.
+/// Deletes expired entries at regular times until `end`, as a program does.
 async fn upkeep(store: Store, tally: Arc<Tally>, end: Instant) {
     while tally.goes_on(end) {
         match store.maintain(STEP).await {

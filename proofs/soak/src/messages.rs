@@ -1,5 +1,6 @@
 //! Messages of two endpoints under faults: copies that arrive twice, workers that crash, replies that are lost. In the
-//! end each message has taken effect once, each message that was sent was processed once, and nothing is left of any.
+//! end each message has taken effect once, each message that was sent was processed once, and no token and no entry is
+//! left.
 //!
 //! ```text
 //! soak messages COUNT [BACKEND...]
@@ -40,13 +41,13 @@ const UNDER_WAY: usize = 200;
 const LOST: usize = 20;
 const PERCENT_LOST: u8 = 5;
 const SAMPLES: usize = 24;
-/// The number of entries that stay: the entities of both endpoints, and the entries that exist once per namespace.
+/// The allowed growth of the number of entries: the entities of both endpoints, and a few entries per namespace.
 const KEPT: u64 = 2 * queue::ENTITIES as u64 + 50;
 /// A time longer than any run.
 const LONG: Duration = Duration::from_secs(24 * 3_600);
 const IDLE: Duration = Duration::from_millis(1);
 
-/// The outcomes of the messages.
+/// The number of messages with each outcome.
 #[derive(Default)]
 pub(super) struct Counts {
     done: AtomicU64,
@@ -56,7 +57,7 @@ pub(super) struct Counts {
     crashes: Crashes,
 }
 
-/// Runs one backend, from the first message to the check that nothing is left.
+/// Processes `count` messages on one backend, and checks in the end that nothing is left.
 pub(crate) async fn one(backend: &str, count: usize) -> Result<Report, Failure> {
     let place = Arc::new(Place::start(backend).await?);
     let (begun, tally, before) = (Instant::now(), Arc::new(Tally::default()), place.size().await?);
@@ -86,17 +87,16 @@ pub(crate) async fn one(backend: &str, count: usize) -> Result<Report, Failure> 
     Ok(Report::of_work(backend, &tally, [before, after]))
 }
 
-/// Checks that only the entities are left after the remembered time has passed. The size during the run is no measure:
-/// it depends on how many messages are processed within the remembered time.
+/// Checks that the store has at most [`KEPT`] more entries after the run than before the run.
 fn ensure_nothing_is_left(before: Size, after: Size, tally: &Tally) {
     if let (Some(before), Some(after)) = (before.entries, after.entries)
         && after > before + KEPT
     {
-        tally.wrong(format!("{before} entries have become {after}"));
+        tally.wrong(format!("{before} entries before the run, {after} after it"));
     }
 }
 
-/// Returns the number of messages that `count` messages send. Each sends its number modulo [`OUTPUTS`].
+/// Returns the number of messages that the first `count` messages send. Message `n` sends `n % OUTPUTS` messages.
 fn sent_by(count: usize) -> usize {
     (0..count).map(|number| number % OUTPUTS).sum()
 }
@@ -107,7 +107,8 @@ async fn faulty(place: &Place, seed: usize) -> Result<(Store, Arc<Link>), Failur
     Ok((place.store().await?.layer(Steps).layer(Arc::clone(&link)), link))
 }
 
-/// Creates each message's token and sends the message, some of them twice. Prints the size of the store at times.
+/// Creates a token for each message and puts the message into the queue. Prints the size of the store from time to
+/// time.
 async fn produced(
     place: &Place,
     (queue, counts): (&Queue, &Counts),
@@ -134,7 +135,7 @@ async fn produced(
     Ok(())
 }
 
-/// Takes copies and processes them. Returns a copy to the queue if it was not processed.
+/// Takes copies of messages from the queue and processes them. Puts a copy back if it was not processed.
 async fn worker(chain: Chain, link: Arc<Link>, queue: Arc<Queue>, counts: Arc<Counts>, tally: Arc<Tally>) {
     while tally.found().is_empty() {
         let Some(copy) = queue.next() else {

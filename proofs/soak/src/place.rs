@@ -81,7 +81,7 @@ impl Place {
             (Kind::Postgres(database), Some(proxy)) => Ok(Store::open(database.url_at(proxy.addr())).await?),
             (Kind::Redis(keys), Some(proxy)) => Ok(Store::open(keys.url_at(proxy.addr())).await?),
             (Kind::Dynamo(table), Some(proxy)) => table.store_at(proxy.addr()),
-            _ => Err("a server without a proxy".into()),
+            _ => Err("the server has no proxy".into()),
         }
     }
 
@@ -129,7 +129,7 @@ impl Place {
         Ok(())
     }
 
-    /// Returns the allowed change of the level of the size.
+    /// Returns the allowed growth of the store's size in bytes.
     pub(crate) fn slack(&self) -> Slack {
         match self.kind {
             Kind::Memory(_) => Slack::IN_USE,

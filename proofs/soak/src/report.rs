@@ -25,7 +25,7 @@ impl Report {
         Self { backend: backend.to_owned(), counts: tally.to_string(), sizes: levels(time, growth), faults }
     }
 
-    /// Creates the report of work with a fixed end, with the sizes before and after.
+    /// Creates the report of a fixed number of messages, with the sizes before and after them.
     pub(crate) fn of_work(backend: &str, tally: &Tally, [before, after]: [Size; 2]) -> Self {
         let faults = tally.found().into_iter().map(|fault| format!("{backend}: {fault}")).collect();
         let sizes = format!("before all {before}; after all {after}");

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::time::Instant;
 
-/// The largest number of faults that are kept; the first ones are enough.
+/// The largest number of broken promises whose descriptions are kept.
 const KEPT: usize = 5;
 
 /// The counts of one backend.
@@ -22,7 +22,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Returns whether time is left and no promise is broken.
+    /// Returns whether `end` is not reached and no promise is broken.
     pub(crate) fn goes_on(&self, end: Instant) -> bool {
         Instant::now() < end && !self.broken.load(Ordering::Relaxed)
     }
@@ -60,7 +60,7 @@ impl Tally {
         self.answers.load(Ordering::Relaxed)
     }
 
-    /// Returns the broken promises.
+    /// Returns the descriptions of the broken promises.
     pub(crate) fn found(&self) -> Vec<String> {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

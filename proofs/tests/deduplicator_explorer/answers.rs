@@ -8,13 +8,13 @@ use crate::properties::{Clause, Violation};
 
 #[derive(Debug, Default, Hash)]
 pub(crate) struct Answers {
-    /// The bank and the item of each id.
+    /// The bank and the item that each id got.
     pub(crate) given: BTreeMap<&'static str, (String, String)>,
-    /// The ids that got `New`.
+    /// The ids that got the answer `New`.
     new: BTreeSet<&'static str>,
 }
 
-/// Returns an assignment with its item as text.
+/// Returns the assignment as text.
 pub(crate) fn told(assigned: &Assigned) -> String {
     match assigned {
         Assigned::New { bank, item } => format!("new item {} of {bank}", item.as_str()),
@@ -24,11 +24,11 @@ pub(crate) fn told(assigned: &Assigned) -> String {
 }
 
 impl Answers {
-    /// Adds the answer that an id got; `never_empty` says that its bank had a free item throughout.
+    /// Adds the answer that an id got. `never_empty` says that the requested bank had a free item throughout the call.
     pub(crate) fn add(&mut self, id: &'static str, assigned: &Assigned, never_empty: bool) -> Result<(), Violation> {
         match assigned {
             Assigned::Empty if never_empty => {
-                Violation::found(Clause::A3, format!("{id} was told `Empty` of a bank that never was"))
+                Violation::found(Clause::A3, format!("{id} got `Empty` although its bank always had a free item"))
             }
             Assigned::Empty => Ok(()),
             Assigned::New { bank, item } => {
@@ -43,7 +43,7 @@ impl Answers {
         if self.new.insert(id) {
             return Ok(());
         }
-        Violation::found(Clause::A1, format!("{id} was told twice that its item is new"))
+        Violation::found(Clause::A1, format!("{id} got `New` twice"))
     }
 
     fn give(&mut self, id: &'static str, bank: &str, item: &str) -> Result<(), Violation> {
@@ -53,7 +53,7 @@ impl Answers {
         }
         match self.given.insert(id, answer.clone()) {
             Some(before) if before != answer => {
-                Violation::found(Clause::A1, format!("{id} was told {before:?}, then {answer:?}"))
+                Violation::found(Clause::A1, format!("{id} got the item {before:?}, and then the item {answer:?}"))
             }
             _ => Ok(()),
         }

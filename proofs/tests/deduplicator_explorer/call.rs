@@ -7,7 +7,7 @@ use storagebox_core::{ClaimId, DedupId, Entry, Namespace, OpId, Payload, Recorde
 
 use crate::record::Written;
 
-/// A call in flight to a store. Holds and retentions are for ever, which the gate checks.
+/// A call in flight to a store. Every hold and every retention is for ever.
 #[derive(Clone, Debug, Hash)]
 pub(crate) enum Call {
     Record { id: DedupId, value: Payload, op: OpId },
@@ -19,7 +19,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Returns whether the call can change anything if it is applied late.
+    /// Returns whether the call may change the store.
     pub(crate) fn writes(&self) -> bool {
         !matches!(self, Self::Get { .. } | Self::List)
     }
@@ -41,7 +41,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// Shows everything in the response: two responses with the same text are the same.
+/// Shows a response as text. Different responses have different texts.
 pub(crate) struct Shown<'a>(pub(crate) &'a Response);
 
 impl fmt::Display for Shown<'_> {

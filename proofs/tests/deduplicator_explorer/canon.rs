@@ -1,8 +1,9 @@
-//! The equality of two worlds.
+//! Two kinds of equality of worlds.
 //!
-//! *Exact*: they look the same, and each worker's call has had the same conversation. *By role*: they look the same up
-//! to the names of nonces, operations and versions, which are only ever compared, and each call remembers what it can
-//! still act upon. The second makes it possible to enumerate every order of events; a test compares it with the first.
+//! *Exact*: the stores show the same, and each worker's call has had the same conversation. *By role*: nonces,
+//! operations and versions may have other names, because the protocol only compares them, and only the part of a
+//! conversation counts that the call can still act upon. Equality by role leaves few enough states to enumerate every
+//! order of events. A test compares both kinds.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -98,8 +99,7 @@ impl Roles {
         }
     }
 
-    /// Adds a write. The only thing that matters about its operation is whether it is the one that the store remembers
-    /// for the record.
+    /// Adds a write, and whether its operation was the record's first writer or last writer.
     fn write(&mut self, id: &str, value: &Written, op: &str, seen: &Seen) {
         self.put(id);
         self.written(value);
@@ -124,7 +124,7 @@ impl Roles {
         }
     }
 
-    /// Adds the banks. Claims that can no longer be named do not matter: a new claim is never the same.
+    /// Adds the banks, with the claims that the rest of the world can still name.
     fn banks(&mut self, seen: &Seen) {
         for (name, bank) in &seen.banks {
             self.put(&(name, bank.added, bank.free));
@@ -158,8 +158,7 @@ impl Roles {
         what.hash(&mut self.hasher);
     }
 
-    /// Returns the key of the world. The probability that any two of 100,000 states share one of 2^64 keys is below one
-    /// in a billion.
+    /// Returns the key of the world, a 64-bit hash. Different worlds have different keys with near certainty.
     fn finish(mut self, world: &World) -> u64 {
         self.put(&(&world.answers, &world.refilled, world.faults_left));
         self.hasher.finish()

@@ -17,7 +17,7 @@ pub(crate) enum Event {
     Fail(usize),
     /// A second copy of the worker's request is in flight from now on; the worker still waits for the first one.
     Double(usize),
-    /// A copy is applied whose reply no worker waits for.
+    /// A late request is applied. No worker waits for its reply.
     Land(usize),
     /// An item is added to its bank.
     Refill(usize),
@@ -36,7 +36,7 @@ impl Event {
     }
 }
 
-/// Shows a letter and a number.
+/// Shows the event as a letter and a number, such as `d0`.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (letter, number) = self.parts();

@@ -12,12 +12,12 @@ use crate::rest::{InFlight, check_at_rest};
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// What is explored, and the number of faults in one run.
+/// The scenario to explore, and the number of faults in one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exploration {
     pub(crate) scenario: &'static Scenario,
     pub(crate) mutant: Option<Mutant>,
-    /// The number of faults of single workers in a run. If it is 0, both workers die at once instead, in any state.
+    /// The number of faults of single workers in a run. With 0 faults, both workers die at once instead, in any state.
     pub(crate) faults: usize,
     pub(crate) sameness: Sameness,
 }
@@ -26,11 +26,11 @@ pub(crate) struct Exploration {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Explored {
     pub(crate) states: usize,
-    /// The number of states in which all workers were gone and the stores were recovered.
+    /// The number of states in which all workers were stopped and a recovery was checked.
     pub(crate) recovered: usize,
     pub(crate) events: usize,
     pub(crate) late_landings: usize,
-    /// The number of orders of events from the start to an end, as a float because it is very large.
+    /// The number of orders of events from the start to an end, as a float because the number is very large.
     pub(crate) schedules: f64,
 }
 
@@ -39,13 +39,13 @@ pub(crate) struct Explored {
 pub(crate) struct Failure {
     exploration: Exploration,
     pub(crate) path: Vec<Event>,
-    /// What happened to the requests in flight, if the property broke after all workers were gone.
+    /// What happened to the requests in flight, if the property broke after all workers had ended.
     at_rest: Option<InFlight>,
     pub(crate) violation: Violation,
 }
 
 struct State {
-    /// The previous state, and the event that led here.
+    /// The previous state, and the event that led from it to this state.
     came: Option<(usize, Event)>,
     events: Vec<Event>,
     next: Vec<usize>,
@@ -71,7 +71,7 @@ impl Exploration {
         Ok(explorer.summary())
     }
 
-    /// Returns the trace of the run with these choices, which a failure prints.
+    /// Repeats the run with these choices and returns its trace. A failed exploration prints the choices.
     pub(crate) fn retell(self, choices: &str) -> String {
         let mut world = World::new(self.scenario, self.mutant, self.faults, true);
         for choice in choices.split_whitespace() {
@@ -113,7 +113,7 @@ impl Explorer {
         Ok(())
     }
 
-    /// Returns the number of the world's state. Checks the state if it is new.
+    /// Returns the number of the world's state. Adds and checks the state if it is new.
     fn meet(&mut self, world: &World, came: Option<(usize, Event)>) -> Result<usize, Box<Failure>> {
         let seen = world.stores.seen();
         let number = self.states.len();
@@ -167,7 +167,7 @@ impl Explorer {
     }
 }
 
-/// Returns the number of paths from a state to an end. A path that leads back to its state would be an endless run.
+/// Returns the number of paths from state `at` to an end. Panics if a path contains a loop.
 fn count_schedules(states: &[State], at: usize, counted: &mut [Count]) -> f64 {
     match counted[at] {
         Count::Is(count) => return count,
@@ -202,7 +202,7 @@ impl fmt::Display for Failure {
             writeln!(f, "{:4}. {line}", number + 1)?;
         }
         let choices: Vec<_> = self.path.iter().map(ToString::to_string).collect();
-        write!(f, "to see it again, run this test with STORAGEBOX_CHOICES=\"{}\"", choices.join(" "))
+        write!(f, "to repeat this run, run this test with STORAGEBOX_CHOICES=\"{}\"", choices.join(" "))
     }
 }
 

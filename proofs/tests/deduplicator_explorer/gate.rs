@@ -11,7 +11,7 @@ use storagebox_memory::MemoryStore;
 
 use crate::call::Call;
 
-/// The gate at which one call of the deduplicator waits, with at most one store call at a time.
+/// The gate at which the store calls of one call of the deduplicator wait, one at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate(Arc<Mutex<Slot>>);
 
@@ -59,17 +59,16 @@ impl Layer for Gate {
     }
 }
 
-/// Converts the call to plain data. The whole listing is one page here, because page boundaries are not part of the
-/// protocol.
+/// Converts the call to plain data. A listing must ask for the first page, which contains all records.
 fn read(call: &layer::Call<'_>) -> Call {
     match call.request {
         Request::Take { claim, hold, .. } => {
-            assert_eq!(hold, Hold::Forever, "an item that lapses may be another's later");
+            assert_eq!(hold, Hold::Forever, "the hold of an assigned item must not lapse");
             Call::Take { bank: name(call), claim: claim.clone() }
         }
         Request::Release { claim, .. } => Call::Release { bank: name(call), claim: claim.clone() },
         Request::Record { id, value, op, retention, .. } => {
-            assert_eq!(retention, Retention::Forever, "a record that expires forgets its item");
+            assert_eq!(retention, Retention::Forever, "a record of an id must not expire");
             Call::Record { id: id.clone(), value: value.clone(), op: op.clone() }
         }
         Request::GetRecord { id, .. } => Call::Get { id: id.clone() },
@@ -77,10 +76,11 @@ fn read(call: &layer::Call<'_>) -> Call {
             Call::Replace { id: id.clone(), version, value: value.clone(), op: op.clone() }
         }
         Request::ListRecords { cursor, .. } => {
-            assert_eq!(cursor, None, "one page is all there is");
+            // Page boundaries are not part of the protocol.
+            assert_eq!(cursor, None, "all records are on the first page");
             Call::List
         }
-        _ => unreachable!("the protocol makes no such call, so no schedule lands it: {call:?}"),
+        _ => unreachable!("the protocol does not make this call: {call:?}"),
     }
 }
 

@@ -38,7 +38,7 @@ fn say(line: &str) {
     writeln!(std::io::stderr(), "{line}").expect("stderr takes a line");
 }
 
-/// Shows one run instead of exploring, if its choices are given.
+/// Prints one run instead of exploring, if `STORAGEBOX_CHOICES` gives the choices of the run.
 fn is_retold(exploration: Exploration) -> bool {
     let choices = std::env::var("STORAGEBOX_CHOICES");
     if let Ok(choices) = &choices {
@@ -79,22 +79,22 @@ macro_rules! explored {
 }
 
 explored! {
-    one_id_and_one_bank: SAME_BANK, 2;
-    one_id_and_a_bank_for_each_worker: DIFFERENT_BANKS, 2;
-    two_ids_and_the_last_item: LAST_ITEM, 2;
-    one_id_and_a_refill: REFILL, 1;
-    two_ids_and_a_refill: TWO_IDS_REFILL, 1;
-    a_recovery_beside_a_live_caller: RECOVERY_BESIDE, 1;
-    power_cut_on_one_id_and_one_bank: SAME_BANK, 0;
-    power_cut_on_two_ids_and_a_refill: TWO_IDS_REFILL, 0;
-    power_cut_on_a_second_choice: SECOND_CHOICE, 0;
-    power_cut_on_a_refill_asked_again: REFILL_AND_AGAIN, 0;
-    power_cut_on_crossed_choices: CROSSED_CHOICES, 0;
-    power_cut_on_a_recovery: RECOVERY_BESIDE, 0;
+    two_callers_of_one_id_at_one_bank_keep_the_properties: SAME_BANK, 2;
+    two_callers_of_one_id_at_two_banks_keep_the_properties: DIFFERENT_BANKS, 2;
+    two_ids_that_want_the_last_item_keep_the_properties: LAST_ITEM, 2;
+    one_id_at_a_refilled_bank_keeps_the_properties: REFILL, 1;
+    two_ids_at_a_refilled_bank_keep_the_properties: TWO_IDS_REFILL, 1;
+    a_recovery_beside_a_live_caller_keeps_the_properties: RECOVERY_BESIDE, 1;
+    power_cut_with_one_id_at_one_bank_keeps_the_properties: SAME_BANK, 0;
+    power_cut_with_two_ids_and_a_refill_keeps_the_properties: TWO_IDS_REFILL, 0;
+    power_cut_with_a_second_bank_keeps_the_properties: SECOND_CHOICE, 0;
+    power_cut_with_a_repeated_call_keeps_the_properties: REFILL_AND_AGAIN, 0;
+    power_cut_with_banks_in_opposite_order_keeps_the_properties: CROSSED_CHOICES, 0;
+    power_cut_during_a_recovery_keeps_the_properties: RECOVERY_BESIDE, 0;
     #[ignore = "takes minutes: cargo xtask prove deduplicator"]
-    long_one_id_and_a_second_choice: SECOND_CHOICE, 1;
+    one_id_with_a_second_bank_keeps_the_properties: SECOND_CHOICE, 1;
     #[ignore = "takes minutes: cargo xtask prove deduplicator"]
-    long_one_id_and_a_refill_asked_again: REFILL_AND_AGAIN, 1;
+    one_id_with_a_repeated_call_keeps_the_properties: REFILL_AND_AGAIN, 1;
 }
 
 macro_rules! caught {
@@ -107,15 +107,15 @@ macro_rules! caught {
 }
 
 caught! {
-    mutant_without_the_final_compare_and_set: NoFinalCompareAndSet in REFILL breaks A2;
-    mutant_that_releases_before_giving_up_is_recorded: ReleasesBeforeGivingUp in REFILL breaks A2;
-    mutant_that_gives_up_without_the_fence: GivesUpWithoutFence in REFILL breaks A3;
-    mutant_whose_loser_releases: LoserReleases in SAME_BANK breaks A2;
+    mutant_without_the_final_compare_and_set_is_caught: NoFinalCompareAndSet in REFILL breaks A2;
+    mutant_that_releases_before_giving_up_is_caught: ReleasesBeforeGivingUp in REFILL breaks A2;
+    mutant_that_gives_up_without_the_fence_is_caught: GivesUpWithoutFence in REFILL breaks A3;
+    mutant_that_releases_the_claim_of_the_winner_is_caught: LoserReleases in SAME_BANK breaks A2;
 }
 
-/// States that are the same by role have the same future; otherwise the number of schedules would differ.
+/// The number of schedules is the same whether states are merged by exact equality or by role.
 #[test]
-fn states_that_play_one_role_have_one_future() {
+fn states_that_are_equal_by_role_have_equal_futures() {
     for (scenario, faults) in [
         (&scenario::DIFFERENT_BANKS, 1),
         (&scenario::LAST_ITEM, 1),

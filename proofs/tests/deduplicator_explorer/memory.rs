@@ -11,13 +11,14 @@ use crate::record::{Written, nonce_of};
 /// The part of a conversation with the stores that a call of the deduplicator can still act upon.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The record as the call saw it last: version and value.
+    /// The version and the value of the record when the call last saw the record.
     pub(crate) met: Option<(u64, Written)>,
-    /// The records that a recovery processes, by id.
+    /// The listed records that a recovery processes: id, version and value.
     pub(crate) listed: Vec<(String, u64, Written)>,
     /// The nonce of the last intent that the call wrote or tried to write.
     pub(crate) offered: Option<String>,
-    /// The banks that gave no item, whether that was for the call's own intent, and whether the claim had ended.
+    /// The banks that gave no item: the bank, whether the call itself wrote the intent, and whether the claim had
+    /// ended.
     pub(crate) refused: BTreeSet<(String, bool, bool)>,
 }
 
@@ -58,7 +59,7 @@ impl Memory {
     }
 }
 
-/// Returns the record after a call that tried to write this value.
+/// Returns the version and the value of the record after a call that tried to write `value`.
 fn met(value: &Written, reply: &Response) -> Option<(u64, Written)> {
     match reply {
         Response::Record(Recorded::New(version))

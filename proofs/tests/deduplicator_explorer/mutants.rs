@@ -13,13 +13,13 @@ use crate::record::{Intent, Written};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mutant {
-    /// The item is written into the record whatever the record is by now.
+    /// The item is written into the record even if the record has changed.
     NoFinalCompareAndSet,
-    /// The claim is released before the record is changed.
+    /// The claim is released before the record says that the claim is given up.
     ReleasesBeforeGivingUp,
     /// The release of a claim that holds nothing does not end the claim.
     GivesUpWithoutFence,
-    /// A caller that is too late to assign the item releases the claim.
+    /// A caller releases the claim if another caller has already assigned the item.
     LoserReleases,
 }
 
@@ -30,7 +30,7 @@ impl Mutant {
     }
 }
 
-/// A mutant in front of the gate, so that each of its steps is one of the schedule.
+/// A layer in front of the gate that makes the mistake. The scheduler sees each of its store calls as a separate step.
 struct Mistaken {
     mutant: Mutant,
     gated: Layered,
@@ -94,7 +94,7 @@ impl fmt::Debug for Mistaken {
     }
 }
 
-/// A bank that does not end an unknown claim. It is behind the gate, because it is one atomic step.
+/// A layer that does not end an unknown claim on release. It is behind the gate, so a release is still one step.
 pub(crate) struct Unfenced(pub(crate) Arc<dyn ItemBank>);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! in every state, whatever is in progress or in flight.
+//! Checks in every state, whatever calls are in progress and whatever requests are in flight.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::stores::{Seen, SeenBank};
 pub(crate) enum Clause {
     /// The same id gets the same item of one bank.
     A1,
-    /// Never two items for an id, nor one item for two ids.
+    /// An id never has two items, and two ids never have the same item.
     A2,
     /// A crash after any step loses nothing.
     A3,
@@ -51,23 +51,23 @@ pub(crate) fn check(seen: &Seen, answers: &Answers) -> Result<(), Violation> {
     held_items_are_on_record(seen)
 }
 
-/// from its answer on, the record of an id says the same as the answer.
+/// the record of an id agrees with every answer that the id got.
 fn answers_stand(seen: &Seen, answers: &Answers) -> Result<(), Violation> {
     for (id, (bank, item)) in &answers.given {
         match seen.records.get(*id) {
             Some((_, Written::Assigned(intent, assigned))) if intent.bank == *bank && assigned == item => {}
             Some((_, record)) => {
-                return Violation::found(Clause::A1, format!("{id} was told {item} of {bank}; its record is {record}"));
+                return Violation::found(Clause::A1, format!("{id} got {item} of {bank}, but its record is {record}"));
             }
             None => {
-                return Violation::found(Clause::A1, format!("{id} was told {item} of {bank}; it has no record"));
+                return Violation::found(Clause::A1, format!("{id} got {item} of {bank}, but has no record"));
             }
         }
     }
     Ok(())
 }
 
-/// an assigned item, answered or not, is held by its id's claim, so that no other id can have it.
+/// an item that a record assigns to an id is held by the claim of this id.
 fn assigned_items_are_held(seen: &Seen) -> Result<(), Violation> {
     for (id, (_, record)) in &seen.records {
         let Written::Assigned(intent, item) = record else {
@@ -101,7 +101,7 @@ fn conserved(name: &str, bank: &SeenBank) -> Result<(), Violation> {
     Violation::found(Clause::A3, format!("the items of bank {name} do not add up: {bank:?}"))
 }
 
-/// a record names the claim of every held item, because that is how the item is found again.
+/// for every held item, a record names the claim that holds the item.
 fn held_items_are_on_record(seen: &Seen) -> Result<(), Violation> {
     for (bank, (claim, item)) in held(seen) {
         let id = id_of(claim);
@@ -113,7 +113,7 @@ fn held_items_are_on_record(seen: &Seen) -> Result<(), Violation> {
     Ok(())
 }
 
-/// A-3 after a recovery: no record is in an intermediate state, so exactly the assigned items are held.
+/// A-3 after a recovery: no record is in an intermediate state.
 pub(crate) fn check_recovered(seen: &Seen) -> Result<(), Violation> {
     for (id, (_, record)) in &seen.records {
         if record.is_half_way() {

@@ -21,11 +21,11 @@ pub(crate) enum InFlight {
 impl InFlight {
     pub(crate) const EVERY: [Self; 4] =
         [Self::Dropped, Self::LandsBeforeRecovery, Self::LandsAfterRecovery, Self::LandsAfterRetries];
-    /// The possibilities after all workers died at once: the request that a worker waited for is in flight.
+    /// The possible fates of the requests in flight after all workers died at once.
     pub(crate) const AFTER_A_POWER_CUT: [Self; 2] = [Self::Dropped, Self::LandsAfterRecovery];
 }
 
-/// Recovers, retries and checks, after all workers have ended.
+/// Stops all workers, recovers the records, retries each id, and checks the properties after every step.
 pub(crate) fn check_at_rest(world: &mut World, in_flight: InFlight) -> Result<(), Violation> {
     let dedup = ungated(world);
     world.stop();
@@ -60,7 +60,7 @@ fn land(world: &mut World) -> Result<(), Violation> {
     check(&world.stores.seen(), &world.answers)
 }
 
-/// Recovers all pages, with one record each.
+/// Recovers all records, one record per page.
 fn recover(dedup: &Deduplicator, world: &mut World) -> Result<(), Violation> {
     let mut cursor = None;
     loop {
@@ -85,7 +85,7 @@ fn retry_all(dedup: &Deduplicator, world: &mut World) -> Result<(), Violation> {
     ends_well(world)
 }
 
-/// Tries each bank in turn, until one has an item for the id.
+/// Assigns an item to the id again, from each bank in turn until a bank has an item.
 fn retry(
     dedup: &Deduplicator,
     world: &mut World,
@@ -106,7 +106,7 @@ fn retry(
     check_recovered(&world.stores.seen())
 }
 
-/// the first worker's id has an item of the expected bank.
+/// checks that the first worker's id has an item of the expected bank, if the scenario names the bank.
 fn ends_well(world: &World) -> Result<(), Violation> {
     let (Some(bank), Plan::Assign { id, .. }) = (world.scenario.ends_in, world.scenario.workers[0]) else {
         return Ok(());

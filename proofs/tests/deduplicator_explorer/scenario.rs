@@ -1,22 +1,22 @@
 //! The start of a run: the banks, the two workers and the possible events.
 
-/// One set-up, explored in every order of events.
+/// The start of an exploration.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     /// The banks with their initial items.
     pub(crate) stock: &'static [(&'static str, &'static [&'static str])],
-    /// The refills, as bank and item. Each is added once, at any moment or never.
+    /// The items that may be added to a bank at any moment, as bank and item.
     pub(crate) refills: &'static [(&'static str, &'static str)],
     pub(crate) workers: [Plan; 2],
-    /// The bank from which the first worker's id has its item in the end, if only one is possible.
+    /// The bank that must have given an item to the first worker's id in the end, if only one bank is possible.
     pub(crate) ends_in: Option<&'static str>,
 }
 
 /// The work of a worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plan {
-    /// Assigns an item to the id from each bank in turn until it has one, and again after an error or a crash.
+    /// Assigns an item to `id` from the first of `banks` that is not empty. Repeats a call after an error or a crash.
     Assign { id: &'static str, banks: &'static [&'static str] },
     /// Recovers the records of other workers while they run.
     Recover,

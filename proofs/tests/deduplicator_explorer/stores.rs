@@ -17,22 +17,21 @@ use crate::mutants::{Mutant, Unfenced};
 use crate::record::Written;
 use crate::scenario::Scenario;
 
-/// An upper bound of the length of a listing.
+/// The largest number of records or items in a listing.
 const ALL: usize = 100;
 
 pub(crate) struct Stores {
     pub(crate) records: Arc<dyn DedupRepo>,
     pub(crate) banks: BTreeMap<Namespace, Bank>,
-    /// The claims that reached a bank. What the bank remembers of them is part of its state.
+    /// The claims that reached a bank, which the bank remembers as part of its state.
     claims: BTreeSet<(Namespace, ClaimId)>,
-    /// The operations by which a store distinguishes a retry from another call: the first and the last writer of each
-    /// record.
+    /// The operations that the store remembers for each record: the first and the last write.
     writers: BTreeMap<DedupId, (OpId, OpId)>,
 }
 
 pub(crate) struct Bank {
     pub(crate) admin: Arc<dyn ItemBank>,
-    /// The bank that calls reach: the bank itself, or a mutant in front of it.
+    /// The bank that receives calls: the bank itself, or a mutant in front of the bank.
     port: Arc<dyn ItemBank>,
     pub(crate) added: u64,
 }
@@ -97,7 +96,7 @@ impl Stores {
         }
     }
 
-    /// Lists the records by id. The store's own order differs from run to run, and a replay must not differ.
+    /// Lists the records in the order of their ids, which is the same in every run.
     fn listed(&self) -> Page<storagebox_core::ListedRecord> {
         let mut page = now(self.records.list(None, ALL));
         assert_eq!(page.next, None, "the listing is longer than {ALL}");
@@ -150,8 +149,7 @@ impl Bank {
         self.added += now(self.admin.add(&items)).added;
     }
 
-    /// Takes the first free item. A bank promises no order, but a replay needs one, so the other free items are
-    /// withdrawn during the call.
+    /// Takes the first free item in alphabetical order, so that every replay takes the same item.
     fn take(&self, claim: &ClaimId) -> Taken {
         if self.added <= 1 {
             return now(self.port.take(claim, Hold::Forever));

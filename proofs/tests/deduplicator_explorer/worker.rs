@@ -27,24 +27,24 @@ pub(crate) struct Worker {
     plan: Plan,
     /// The number of the plan's banks that were found empty.
     turn: usize,
-    /// The number of calls made; it makes their nonces unique.
+    /// The number of calls that the worker has made.
     calls: u32,
     current: Option<Current>,
 }
 
-/// The call in progress.
+/// The call of a worker that is in progress.
 struct Current {
     gate: Gate,
     running: Running,
-    /// The answered store calls. With fixed nonces, they determine what the call does next.
+    /// The answered store calls with their answers.
     conversation: Vec<(Call, Response)>,
-    /// Whether one of its store calls has been applied, or may have been.
+    /// Whether one of the call's store calls may have been applied.
     begun: bool,
-    /// Whether the requested bank has had a free item ever since.
+    /// Whether the requested bank has had a free item ever since the call began.
     stocked: bool,
 }
 
-/// Nonces that are the same in every replay and unique within it.
+/// A source of nonces that are the same in every replay of a run and unique within the run.
 #[derive(Debug)]
 pub(crate) struct Numbered {
     prefix: String,
@@ -71,8 +71,8 @@ impl Worker {
         worker
     }
 
-    /// Returns the worker's position in its plan, whether its call has begun, and whether its bank was never empty
-    /// since.
+    /// Returns the number of banks that the worker found empty. If a call is in progress, also returns the call's
+    /// `begun` and `stocked`.
     pub(crate) fn standing(&self) -> (usize, Option<(bool, bool)>) {
         let current = self.current.as_ref();
         (self.turn, current.map(|current| (current.begun, current.stocked)))
@@ -91,7 +91,7 @@ impl Worker {
         self.current.as_ref()?.gate.asked()
     }
 
-    /// Returns whether the worker has done no part of a call, so that nothing is lost if it stops.
+    /// Returns whether the worker is between calls: its current call, if any, has not begun.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.current.as_ref().is_none_or(|current| !current.begun)
     }
@@ -104,7 +104,7 @@ impl Worker {
         }
     }
 
-    /// Notes that a request of the worker may be applied from now on.
+    /// Notes that the current call has begun, and whether the requested bank has a free item at the beginning.
     pub(crate) fn begin(&mut self, has_free: impl Fn(&Namespace) -> bool) {
         let wanted = self.wants();
         let current = self.current.as_mut().expect("a call under way");
@@ -126,8 +126,7 @@ impl Worker {
         }
     }
 
-    /// Passes the worker the answer to its store call. Returns the answer of its own call, if that was the last store
-    /// call.
+    /// Passes the answer to the worker's store call. If this ends the worker's call, returns the answer of the call.
     pub(crate) fn resume(&mut self, answer: Result<Response>) -> Option<Result<Done>> {
         let current = self.current.as_mut().expect("a call under way");
         if let (Some(call), Ok(reply)) = (current.gate.asked(), &answer) {
@@ -140,7 +139,7 @@ impl Worker {
         }
     }
 
-    /// Ends the call, answered or dropped, and starts the next one if the plan has one.
+    /// Ends the current call, which was answered or dropped, and starts the next call of the plan.
     pub(crate) fn go_on(&mut self, done: Option<&Result<Done>>, scenario: &Scenario, mutant: Option<Mutant>) {
         self.current = None;
         match done {

@@ -174,7 +174,7 @@ impl World {
         }
     }
 
-    /// Passes a worker the answer to its store call, and judges the answer of its own call.
+    /// Passes the answer to the worker's store call. If this ends the worker's call, checks the answer of the call.
     fn resume(&mut self, number: usize, answer: Result<Response>) -> Result<(), Violation> {
         let Some(done) = self.workers[number].resume(answer) else {
             return Ok(());
@@ -214,12 +214,12 @@ impl World {
     }
 }
 
-/// Checks that a caller that lost an answer knows that it may call again.
+/// Checks that the error has an unknown outcome and is retryable.
 fn judge_error(error: &Error) -> Result<(), Violation> {
     if error.certainty() == Certainty::Unknown && error.is_retryable() {
         return Ok(());
     }
-    Violation::found(Clause::A3, format!("no caller would resume after: {error}"))
+    Violation::found(Clause::A3, format!("the error does not ask the caller to call again: {error}"))
 }
 
 fn shown(done: &Result<Done>) -> String {

@@ -7,7 +7,7 @@ use crate::model::{Broken, Event, Model};
 use crate::properties::{Property, Violation};
 use crate::state::State;
 
-/// Returns the largest number of steps that the callers of any state make together until all have their answers.
+/// Returns the largest number of steps that all callers together need, from any state, until each caller has an answer.
 pub(crate) fn longest_run(model: &Model, reached: &Reached<State>) -> Result<u16, Box<Broken>> {
     let states = reached.states().len();
     let mut walk = Walk { model, reached, marks: vec![Mark::New; states], path: Vec::new() };
@@ -69,7 +69,7 @@ fn steps(model: &Model, state: &State) -> Vec<(Event, State)> {
     steps
 }
 
-/// A loop of states: from the last one the callers get to the first again.
+/// A loop of states: a step of the callers leads from the last state to the first.
 struct Loop {
     states: Vec<usize>,
 }
@@ -81,8 +81,7 @@ impl Loop {
         reached.explain(model, self.states[0], Violation { property: Property::CallsEnd, finding, run })
     }
 
-    /// Returns the events of the loop. It starts at the first state only, so that the names stay those of the trace to
-    /// it.
+    /// Returns the events of the loop, from the state at which the trace to the loop ends.
     fn run(&self, model: &Model, reached: &Reached<State>) -> Vec<Event> {
         let mut current = reached.states()[self.states[0]];
         let mut run = Vec::new();

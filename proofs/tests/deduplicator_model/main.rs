@@ -4,10 +4,10 @@
 //! may be lost, be applied late, or be applied again. Banks become empty and are refilled. No promise is broken in any
 //! state, and from no state can live callers alone keep each other busy for ever.
 //!
-//! The number of states is finite without a limit on calls because only what can still matter is kept: of a version,
-//! whether it is the record's current one; of nonces, those that something can still name; of the intent that a call
-//! sent, whether the call can still find it; of requests in flight, those that can still change something. A repeated
-//! request that the store recognizes is not a separate event: it is a reply that took long.
+//! The number of calls has no limit. The number of states is finite because a state keeps only facts that can still
+//! matter: whether a version is the record's current version, the nonces that a worker, a record or a request can still
+//! name, whether a call can still find the intent that it sent, and the requests in flight that can still change
+//! something. A repeated request that the store recognizes is not a separate event: it is a reply that took long.
 
 mod endless;
 mod model;
@@ -40,14 +40,14 @@ const SCOPES: [Scope; 6] = [
     Scope { workers: 2, ids: 2, stock: [1, 0], refills: [0, 1], in_flight: 1, recovery: true, watches_stock: true },
 ];
 
-/// Callers of one id that want the same bank or different ones, which are empty, or were when the callers began.
+/// The scopes of callers that share one id. All banks are empty at first, and may be refilled.
 #[rustfmt::skip]
 const CALLERS: [Scope; 2] = [
     Scope { workers: 2, ids: 1, stock: [0, 0], refills: [1, 1], in_flight: 1, recovery: true, watches_stock: true },
     Scope { workers: 3, ids: 1, stock: [0, 0], refills: [1, 0], in_flight: 0, recovery: true, watches_stock: true },
 ];
 
-/// Small, because mutants are found quickly.
+/// The scope in which mutants are explored.
 #[rustfmt::skip]
 const MUTANT_SCOPE: Scope =
     Scope { workers: 2, ids: 1, stock: [0, 0], refills: [1, 1], in_flight: 1, recovery: false, watches_stock: true };
@@ -69,7 +69,7 @@ fn verify(scope: Scope) -> usize {
 }
 
 #[test]
-fn callers_cannot_make_each_other_go_on_for_ever() {
+fn callers_alone_cannot_run_for_ever() {
     for scope in CALLERS {
         let model = Model { protocol: Protocol::Faithful, scope };
         let reached = no_counterexample(&model, explore(&model));
@@ -98,22 +98,22 @@ fn giving_up_must_end_the_claim() {
 }
 
 #[test]
-fn loser_must_not_release() {
+fn loser_of_the_final_write_must_not_release_the_claim() {
     assert_eq!(property_broken_by(Protocol::LoserReleases), Property::NeverTwo);
 }
 
 #[test]
-fn empty_bank_must_not_be_the_end() {
+fn empty_bank_must_not_be_the_final_choice() {
     assert_eq!(property_broken_by(Protocol::NothingIsFinal), Property::AnotherBank);
 }
 
 #[test]
-fn end_of_an_own_intent_must_count_as_empty() {
+fn end_of_an_intent_of_the_same_call_must_count_as_empty() {
     assert_eq!(property_broken_by(Protocol::IgnoresItsOwnEnd), Property::CallsEnd);
 }
 
 #[test]
-fn end_of_any_other_intent_must_not_count_as_empty() {
+fn end_of_an_older_intent_must_not_count_as_empty() {
     assert_eq!(property_broken_by(Protocol::TrustsAnyEnd), Property::TrueEmpty);
 }
 

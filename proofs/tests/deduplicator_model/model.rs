@@ -32,14 +32,14 @@ pub(crate) enum Event {
         reply: Reply,
         progress: Progress,
     },
-    /// A worker sends a request and gets no reply: it will send the request again, or crash.
+    /// A worker sends a request and gets no reply. The worker will send the request again, or crash.
     Timeout {
         worker: Name,
         call: Call,
         request: Request,
     },
     Crash(Name),
-    /// A request in flight takes effect, and stays in flight while it could have another effect.
+    /// A request in flight takes effect. The request stays in flight as long as it could have another effect.
     Landing {
         request: Request,
         reply: Reply,
@@ -90,8 +90,7 @@ impl World for Model {
 }
 
 impl Model {
-    /// Adds the beginnings of calls. A call begins with its first request. Idle workers are interchangeable, so one is
-    /// enough.
+    /// Adds the events in which the first idle worker begins a call. All idle workers are interchangeable.
     fn beginnings(&self, state: &State, next: &mut Vec<(Event, State)>) {
         if state.calls().count() == self.scope.workers {
             return;

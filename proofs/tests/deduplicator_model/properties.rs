@@ -7,8 +7,9 @@ use crate::protocol::{Call, Progress};
 use crate::state::State;
 use crate::stores::{BANKS, Bank, Holding, Id, Item, Record};
 
-/// The largest number of steps to an answer: the claim has ended and the next write loses; then the intent that it lost
-/// against is given up, and after it the call's own, in four requests each.
+/// The largest number of requests of a call while no other call is in progress.
+// In the longest run, the claim has ended and the next write is not applied. The call then gives up the other intent
+// and its own intent, with four requests each.
 const LONE_STEPS: usize = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +29,13 @@ impl fmt::Display for Property {
             Self::NeverTwo => "A-2 never two items for an id, nor one item for two ids",
             Self::NothingLost => "A-3 a crash after any step loses nothing",
             Self::AnotherBank => "A-4 an id that met an empty bank may choose another",
-            Self::TrueEmpty => "IB-4 empty is answered only of a bank that was empty during the call",
-            Self::CallsEnd => "callers alone cannot make each other go on for ever",
+            Self::TrueEmpty => "IB-4 `Empty` is returned only if the bank was empty during the call",
+            Self::CallsEnd => "callers alone cannot keep each other busy for ever",
         })
     }
 }
 
-/// A broken property, with the run of a single call that shows it if the state alone does not.
+/// A broken property. `run` has the events after the state that are needed to show the violation.
 #[derive(Clone, Debug)]
 pub(crate) struct Violation {
     pub(crate) property: Property,
@@ -48,8 +49,7 @@ impl Violation {
     }
 }
 
-/// Checks a state. A single call is run to its end only if no other call is in progress. Nothing is missed by that: the
-/// others may have crashed, so each state of the stores is also reached without them.
+/// Checks all properties of a state. If only one call is in progress, also runs the call to its end.
 pub(crate) fn check(model: &Model, state: &State) -> Result<(), Violation> {
     state.ids().try_for_each(|id| answers_agree(state, id))?;
     state.ids().try_for_each(|id| assigned_item_is_held(state, id))?;
@@ -59,6 +59,7 @@ pub(crate) fn check(model: &Model, state: &State) -> Result<(), Violation> {
     match (under_way.next(), under_way.next()) {
         (None, _) => when_all_is_quiet(model, state),
         (Some((worker, call)), None) => run_alone(model, state, worker, call).map(drop),
+        // Other calls may have crashed, so each state of the stores is also reached with one call in progress.
         _ => Ok(()),
     }
 }
@@ -82,8 +83,7 @@ fn answers_agree(state: &State, id: Id) -> Result<(), Violation> {
     Ok(())
 }
 
-/// An assigned item is held from its record on, before it is answered. So an answered item is never free, nor another
-/// id's.
+/// Checks that the item that a record assigns to an id is held by the claim of this id.
 fn assigned_item_is_held(state: &State, id: Id) -> Result<(), Violation> {
     let Record::Assigned(_, claim, item) = state.stores.record(id) else {
         return Ok(());
@@ -95,17 +95,17 @@ fn assigned_item_is_held(state: &State, id: Id) -> Result<(), Violation> {
 fn items_are_conserved(state: &State) -> Result<(), Violation> {
     let mut found = state.stores.free;
     for item in held_items(state) {
-        ensure(!found.contains(item), Property::NeverTwo, || format!("item {item} is there twice"))?;
+        ensure(!found.contains(item), Property::NeverTwo, || format!("item {item} exists twice"))?;
         found.insert(item);
     }
     ensure(found == state.stores.added, Property::NothingLost, || "an item has vanished".to_owned())
 }
 
-/// A call without a wish will answer `Empty`, unless another call brings an item.
+/// Checks that no call gives up a bank that had items during the whole call.
 fn given_up_banks_were_empty(state: &State) -> Result<(), Violation> {
     for (_, call) in state.calls() {
         ensure(call.wish.is_some() || !call.always_stocked, Property::TrueEmpty, || {
-            format!("id {} is about to answer empty of a bank that had items all along", call.id)
+            format!("id {} is about to get `Empty` from a bank that always had items", call.id)
         })?;
     }
     Ok(())
@@ -131,7 +131,7 @@ fn recovery_leaves_no_leak(model: &Model, state: &State) -> Result<(), Violation
 fn every_held_item_is_assigned(state: &State) -> Result<(), Violation> {
     for item in held_items(state) {
         let assigned = |id| matches!(state.stores.record(id), Record::Assigned(_, _, assigned) if assigned == item);
-        ensure(state.ids().any(assigned), Property::NothingLost, || format!("item {item} is held for nobody"))?;
+        ensure(state.ids().any(assigned), Property::NothingLost, || format!("item {item} is held for no id"))?;
     }
     for id in state.ids() {
         let record = state.stores.record(id);
@@ -156,7 +156,7 @@ struct Done {
     run: Vec<Event>,
 }
 
-/// Runs a call to its end while nothing else happens, so it must end soon.
+/// Runs a call to its end while nothing else happens. A call that does not end is a violation.
 fn run_alone(model: &Model, state: &State, worker: usize, call: Call) -> Result<Done, Violation> {
     let (mut state, mut call) = (*state, call);
     let (mut run, mut next) = (Vec::new(), Vec::new());

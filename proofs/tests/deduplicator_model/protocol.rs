@@ -5,7 +5,7 @@ use crate::stores::{Bank, Claim, Condition, Id, Item, Record, Reply, Request, Ve
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Faithful,
-    /// The item is written whatever the record has become.
+    /// The item is written into the record even if the record has changed.
     UnconditionalWrite,
     /// The claim is released while the record still names it.
     ReleaseBeforeGivingUp,
@@ -13,15 +13,15 @@ pub(crate) enum Protocol {
     NoFence,
     /// A caller that loses the final write releases the claim, although the winner has the same claim.
     LoserReleases,
-    /// An id that has nothing never chooses another bank.
+    /// An id that found its bank empty never chooses another bank.
     NothingIsFinal,
-    /// A call whose own intent was given up by another call looks again, with another intent.
+    /// A call whose intent was given up by another call tries the bank again, with a new intent.
     IgnoresItsOwnEnd,
     /// A call concludes from any given-up intent that its bank is empty, even from an intent written before the call.
     TrustsAnyEnd,
 }
 
-/// The next request.
+/// The next request of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Stage {
     Open(Bank),
@@ -38,17 +38,17 @@ pub(crate) enum Stage {
 pub(crate) struct Call {
     pub(crate) id: Id,
     pub(crate) stage: Stage,
-    /// The bank that is still worth a try; `None` for a recovery, and once the requested bank was found empty.
+    /// The requested bank; `None` for a recovery, or once the call found the bank empty.
     pub(crate) wish: Option<Bank>,
     /// The version of the record that the call's next write compares.
     pub(crate) met: Version,
-    /// The last intent that the call sent: a retry sends the same one.
+    /// The last intent that the call sent.
     pub(crate) wrote: Option<Claim>,
-    /// Whether the call's bank had items at every moment of the call, if the scope watches that. No step depends on it.
+    /// Whether the requested bank had items at every moment of the call, if the scope watches the stock.
     pub(crate) always_stocked: bool,
 }
 
-/// The result of a reply.
+/// What a call does after a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     Next(Call),
@@ -135,9 +135,9 @@ impl Call {
         Self { wrote: None, ..self }.go(Stage::Choose(self.wish))
     }
 
-    /// Handles an ended claim. An intent is only given up after a call found its bank empty. If this call wrote the
-    /// intent, the bank was empty during the call. If not, it may have been empty before.
+    /// Gives up an ended claim. If this call wrote the claim's intent, also drops the bank from the call's wish.
     fn ended(self, protocol: Protocol, bank: Bank, claim: Claim) -> Progress {
+        // A call gives an intent up only if the bank was empty, but an older intent may have been given up long ago.
         let tells = match protocol {
             Protocol::IgnoresItsOwnEnd => false,
             Protocol::TrustsAnyEnd => true,
@@ -158,7 +158,7 @@ impl Call {
         }
     }
 
-    /// Replaces a write that is bound to lose by a read. This does not apply to a mutant, whose write may do more.
+    /// Replaces a write that cannot succeed by a read, except in mutants.
     pub(crate) fn simplified(self, protocol: Protocol, record: Record) -> Self {
         let only_reads = protocol == Protocol::Faithful && self.is_bound_to_lose(record);
         let stage = if only_reads { Stage::Read } else { self.stage };
@@ -173,7 +173,7 @@ impl Call {
         }
     }
 
-    /// Returns whether it matters that the intent is the call's own: the call takes under it, or may still find it.
+    /// Returns whether the next steps may depend on whether the call itself wrote the intent `own`.
     pub(crate) fn relies_on(self, own: Claim, may_be_met: bool) -> bool {
         let matters = match self.stage {
             Stage::Take(_, claim) => claim == own,

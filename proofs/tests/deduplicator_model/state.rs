@@ -7,7 +7,7 @@ use crate::symbol::Name;
 pub(crate) const WORKERS: usize = 3;
 pub(crate) const IN_FLIGHT: usize = 2;
 
-/// A worker. A worker without a call is idle: it has crashed, has its answer, or has not begun.
+/// A worker. A worker without a call is idle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Worker {
     pub(crate) call: Option<Call>,
@@ -19,7 +19,7 @@ pub(crate) struct State {
     pub(crate) stores: Stores,
     pub(crate) workers: [Worker; WORKERS],
     pub(crate) in_flight: [Option<Request>; IN_FLIGHT],
-    /// The items that were ever answered, for each id.
+    /// For each id, the items that callers ever got.
     pub(crate) answers: [Items; IDS],
     id_names: [Name; IDS],
     claims_known: u8,
@@ -95,7 +95,7 @@ impl State {
         }
     }
 
-    /// Returns the representative of all states that differ in nothing that matters.
+    /// Returns the same state for all states that differ only in facts without effect on the future.
     pub(crate) fn canonical(mut self, protocol: Protocol) -> Self {
         self.watch_stock();
         self.forget_spent_requests();
@@ -108,7 +108,7 @@ impl State {
         self
     }
 
-    /// Notes for every call in progress whether its bank has items now.
+    /// Notes the calls in progress whose requested bank is empty now.
     fn watch_stock(&mut self) {
         let free = self.stores.free;
         for call in self.workers.iter_mut().filter_map(|worker| worker.call.as_mut()) {
@@ -137,7 +137,7 @@ impl State {
         }
     }
 
-    /// Puts the larger record first, so that an id without a call stays the last.
+    /// Orders the two ids by their records, the larger record first.
     fn order_ids(&mut self) {
         let [first, second] = self.stores.records;
         if first >= second {
@@ -154,7 +154,8 @@ impl State {
         self.in_flight.sort_unstable();
     }
 
-    /// Numbers claims in the order of their use, and forgets claims that hold nothing and cannot be named any more.
+    /// Numbers claims in a fixed order of use. Drops claims that hold nothing and that no record, call or request
+    /// names.
     fn renumber_claims(&mut self) {
         let mut numbering = Numbering::default();
         self.for_each_claim(|claim| claim.index = numbering.number(claim.index));

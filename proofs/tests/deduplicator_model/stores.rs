@@ -5,8 +5,7 @@ use crate::symbol::Symbol;
 pub(crate) const IDS: usize = 2;
 pub(crate) const BANKS: usize = 2;
 const ITEMS_PER_BANK: u8 = 2;
-/// The number of claims: enough for those that workers, records and requests can name at one moment, and for a single
-/// run after it.
+/// The largest number of claims in a state.
 pub(crate) const CLAIMS: usize = 10;
 
 pub(crate) type Bank = u8;
@@ -40,7 +39,7 @@ impl Record {
     }
 }
 
-/// The version of a record. Versions never repeat, so a superseded version never becomes current again.
+/// The version of a record, reduced to whether it is current. A superseded version never becomes current again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Version {
     Current,
@@ -52,7 +51,7 @@ pub(crate) enum Version {
 pub(crate) enum Condition {
     Absent,
     Unchanged(Version),
-    /// No condition. No store offers it; a mutant needs it.
+    /// No condition, which only a mutant uses.
     Whatever,
 }
 
@@ -87,9 +86,9 @@ impl Request {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// The write was applied; this is the record now.
+    /// The write was applied. Contains the written record.
     Won(Record),
-    /// The record of any writer.
+    /// The current record, because a read asked for it or a write was not applied.
     Met(Record),
     Holds(Item),
     Empty,
@@ -160,7 +159,7 @@ impl Stores {
         self.free.insert(item);
     }
 
-    /// Returns the number of possible results of a request: a bank hands out any of its items, in no promised order.
+    /// Returns the number of possible results of a request. A take may get any free item.
     pub(crate) fn choices(&self, request: Request) -> u8 {
         match request {
             Request::Take(bank, claim) if self.holding(claim) == Holding::Unknown => {
@@ -212,7 +211,7 @@ impl Stores {
         Reply::Holds(item)
     }
 
-    /// Ends a claim, even an unknown one, so that a late take gets nothing.
+    /// Ends a claim, even an unknown claim.
     fn release(&mut self, claim: Claim) -> Reply {
         if let Holding::Held(item) = self.holding(claim) {
             self.free.insert(item);

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// The name of a symbol in a trace. It never distinguishes two states.
+/// The name of a symbol in a trace. Two states that differ only in names are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Name(pub(crate) u8);
 
@@ -32,7 +32,7 @@ impl Hash for Name {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// A symbol. Only its equality matters: its index may be renumbered, its name stays.
+/// A number of which only the equality matters. The index may be renumbered, but the name in traces stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Symbol {
     pub(crate) index: u8,

@@ -1,5 +1,5 @@
 //! A program that uses a handle without a retry loop, while every third reply is lost and idle connections end. Half of
-//! the people come too late, and get that answer.
+//! the people come too late, and are refused.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -12,59 +12,60 @@ use storagebox::{Counted, DynamoStore, Store, Taken};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_testkit::servers;
 
-/// The number of people in the quick run.
+/// The number of people in the short run.
 const FEW: usize = 150;
 const MANY: usize = 10_000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn some_people_get_an_item_or_an_answer_from_postgres() {
+async fn every_person_gets_an_item_or_a_refusal_on_postgres() {
     assign(&Far::postgres().await, FEW).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn some_people_get_an_item_or_an_answer_from_redis() {
+async fn every_person_gets_an_item_or_a_refusal_on_redis() {
     assign(&Far::redis().await, FEW).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn some_people_get_an_item_or_an_answer_from_dynamodb() {
+async fn every_person_gets_an_item_or_a_refusal_on_dynamodb() {
     assign(&Far::dynamodb().await, FEW).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove handles"]
-async fn ten_thousand_people_get_an_item_or_an_answer_from_postgres() {
+async fn ten_thousand_people_get_an_item_or_a_refusal_on_postgres() {
     assign(&Far::postgres().await, MANY).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove handles"]
-async fn ten_thousand_people_get_an_item_or_an_answer_from_redis() {
+async fn ten_thousand_people_get_an_item_or_a_refusal_on_redis() {
     assign(&Far::redis().await, MANY).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove handles"]
-async fn ten_thousand_people_get_an_item_or_an_answer_from_dynamodb() {
+async fn ten_thousand_people_get_an_item_or_a_refusal_on_dynamodb() {
     assign(&Far::dynamodb().await, MANY).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn void_calls_are_few_and_end_on_postgres() {
+async fn void_calls_leave_few_rows_and_upkeep_deletes_them_on_postgres() {
     let url = servers::shared_postgres().unwrap().url().to_owned();
     refuse_and_forget(&Far::by_url(&url, &format!("schema=void&remember={}s", MEMORY.as_secs())).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn void_calls_are_few_and_end_on_redis() {
+async fn void_calls_leave_few_rows_and_upkeep_deletes_them_on_redis() {
     let url = servers::shared_redis().unwrap().url().to_owned();
     refuse_and_forget(&Far::by_url(&url, &format!("prefix=void&remember={}s", MEMORY.as_secs())).await).await;
 }
 
-/// How long a store remembers ended claims, whose memory is that of void calls.
+/// The time for which a store remembers ended claims and void calls.
 const MEMORY: Duration = Duration::from_secs(20);
 
-/// Refuses everybody. Only a lost reply leaves a row, and upkeep deletes the rows once their memory is over.
+/// Makes calls that are all refused, and loses every third reply. Checks that only calls with a lost reply leave a row,
+/// and that upkeep deletes the rows once the store no longer remembers the calls.
 async fn refuse_and_forget(far: &Far) {
     let Far { store, proxy } = far;
     store.setup().await.unwrap();
@@ -87,11 +88,11 @@ async fn refuse_and_forget(far: &Far) {
     );
 }
 
-/// How many people ask between two ends of all connections.
+/// The number of people between two moments at which all connections are closed.
 const IDLE: usize = 50;
 
-/// Makes one call per person at a bank and at a counter that have enough for half of the people. No call fails, no two
-/// people get the same item, and whoever gets none has that answer.
+/// Lets each person call a bank and a counter that have enough for half of the people. Checks that no call fails, that
+/// no two people get the same item, and that the other half of the people is refused.
 async fn assign(far: &Far, people: usize) {
     far.store.setup().await.unwrap();
     assign_items(far, people).await;
@@ -162,7 +163,7 @@ struct Far {
 }
 
 impl Far {
-    /// Loses every third reply, and ends all connections now and then while they are idle.
+    /// If `number` is a multiple of [`IDLE`], closes all idle connections and makes the proxy lose every third reply.
     fn before(&self, number: usize) {
         if number % IDLE == 0 {
             self.proxy.end_connections();
@@ -178,7 +179,8 @@ impl Far {
         Self::by_url(servers::shared_redis().unwrap().url(), "prefix=handles").await
     }
 
-    /// Opens a store in a separate schema or prefix of the server.
+    /// Opens a store behind a proxy. `apart` is the option of the URL that separates the store from others on the
+    /// server.
     async fn by_url(url: &str, apart: &str) -> Self {
         let (address, authority) = address_of(url);
         let proxy = Proxy::start(address).await.unwrap();
@@ -187,7 +189,7 @@ impl Far {
         Self { store: Store::open(format!("{url}{mark}{apart}")).await.unwrap(), proxy }
     }
 
-    /// Opens a store with credentials that every stand-in accepts.
+    /// Opens a DynamoDB store behind a proxy, with credentials that every stand-in for DynamoDB accepts.
     async fn dynamodb() -> Self {
         let (address, _) = address_of(servers::shared_dynamodb().unwrap().url());
         let proxy = Proxy::start(address).await.unwrap();
@@ -203,7 +205,7 @@ impl Far {
     }
 }
 
-/// Returns the address of the URL's server, and its text in the URL.
+/// Returns the address of the URL's server, and the part of the URL that contains the address.
 fn address_of(url: &str) -> (SocketAddr, &str) {
     let rest = url.rsplit(['/', '@']).find(|part| part.contains(':') && !part.contains('@')).unwrap_or_default();
     let authority = rest.split(['?', '&']).next().unwrap_or_default();

@@ -10,14 +10,14 @@ use crate::run::{LEASE, REPLAY, Run, TOKEN, tokens_of};
 use crate::scenario::{CALLERS, Work};
 use crate::work::worked;
 
-/// Checks the end of a run: leases lapse, all callers use the token again, twice, and then the time to replay the
-/// result is over.
+/// Checks the end of a run: lets all leases lapse, lets all callers use the token twice more, and then lets the time to
+/// replay the result end.
 pub(crate) fn judge(run: &mut Run) -> Result<(), String> {
     run.pass(LEASE);
     let tokens = tokens_of(&run.store, &run.ids);
     let was_told = lock(&run.told).result();
     if let (true, Some(left)) = (was_told.is_some(), records_of(run).into_iter().find(|id| id.starts_with("begun:"))) {
-        return Err(format!("OT-4: {was_told:?} was told, and {left:?} is left"));
+        return Err(format!("OT-4: a caller got {was_told:?}, but {left:?} is left"));
     }
     for _ in 0..2 {
         let answers = CALLERS.map(|caller| come(run, &tokens, caller));
@@ -26,7 +26,7 @@ pub(crate) fn judge(run: &mut Run) -> Result<(), String> {
     }
     let result = lock(&run.told).result();
     if let Some(before) = was_told.filter(|before| result.as_ref() != Some(before)) {
-        return Err(format!("OT-3: {before:?} was told, and now {result:?}"));
+        return Err(format!("OT-3: a caller got {before:?}, and now gets {result:?}"));
     }
     if ready(tokens.peek(TOKEN)).expect("it is read") == Peeked::Live {
         return Err("OT-1: a token that was used looks live".to_owned());
@@ -46,14 +46,14 @@ fn broken(run: &Run) -> Result<(), String> {
     lock(&run.told).broken.take().map_or(Ok(()), Err)
 }
 
-/// Checks that one caller gets the result, unless the time to replay it is over.
+/// Checks that exactly one caller gets the result, or no caller if the time to replay the result was over.
 fn has_one_result(run: &Run, answers: &[String]) -> Result<(), String> {
     let have = answers.iter().filter(|answer| answer.starts_with("Replayed") || answer.starts_with("Committed"));
     let lack = answers.iter().filter(|answer| *answer == "Gone");
     match (have.count(), lack.count()) {
         (1, 2) => Ok(()),
         (0, 3) if run.was_over => Ok(()),
-        _ => Err(format!("OT-3: all callers come and are answered {answers:?}")),
+        _ => Err(format!("OT-3: all callers use the token again and get {answers:?}")),
     }
 }
 
@@ -70,7 +70,7 @@ fn nothing_is_left(run: &mut Run) -> Result<(), String> {
     broken(run)?;
     match answers.iter().all(|answer| answer == "Gone") {
         true => Ok(()),
-        false => Err(format!("OT-4: after the time to replay, callers are answered {answers:?}")),
+        false => Err(format!("OT-4: after the time to replay, callers get {answers:?}")),
     }
 }
 

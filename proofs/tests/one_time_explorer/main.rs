@@ -20,13 +20,13 @@ use mutants::Mutant;
 use run::{Limits, Run};
 use scenario::{SCENARIOS, Scenario};
 
-/// Every order of the steps, with a crash in any of them.
+/// Every order of the steps, with at most one crash before any step.
 const CRASHES: Limits = limits(usize::MAX, 1, true, 0);
-/// Every order of the steps, with time passing between any two of them.
+/// Every order of the steps, with time passing at most once, between any two steps.
 const MOMENTS: Limits = limits(usize::MAX, 0, true, 1);
-/// A fault of any kind and passing time, in few orders.
+/// At most one switch between workers, one fault of any kind, and one moment at which time passes.
 const BOTH: Limits = limits(1, 1, false, 1);
-/// The same in more orders.
+/// At most three switches between workers, one fault of any kind, and one moment at which time passes.
 const WIDE: Limits = limits(3, 1, false, 1);
 
 const fn limits(switches: usize, faults: usize, only_crashes: bool, moments: usize) -> Limits {
@@ -52,28 +52,28 @@ fn all(limits: Limits) {
 }
 
 #[test]
-fn no_order_and_no_crash_breaks_anything() {
+fn every_order_with_a_crash_keeps_the_promises() {
     all(CRASHES);
 }
 
 #[test]
-fn no_order_and_no_moment_breaks_anything() {
+fn every_order_with_time_passing_keeps_the_promises() {
     all(MOMENTS);
 }
 
 #[test]
-fn a_fault_a_moment_and_a_switch_break_nothing() {
+fn a_fault_with_one_worker_switch_keeps_the_promises() {
     all(BOTH);
 }
 
 #[test]
 #[ignore = "minutes: cargo xtask prove tokens"]
-fn a_fault_a_moment_and_three_switches_break_nothing() {
+fn a_fault_with_three_worker_switches_keeps_the_promises() {
     all(WIDE);
 }
 
 #[test]
-fn stores_that_break_their_promises_are_found() {
+fn each_mutant_of_the_store_breaks_its_clause() {
     for mutant in Mutant::ALL {
         let found = SCENARIOS.iter().find_map(|scenario| explore(scenario, Some(mutant), BOTH).err());
         let found = found.unwrap_or_else(|| panic!("{mutant:?} breaks nothing"));

@@ -13,7 +13,7 @@ pub(crate) enum Mutant {
     KeepsTokens,
     /// Every call of `begin` gets a lease.
     LeasesToEach,
-    /// A fenced lease completes.
+    /// A lease completes although it is fenced.
     CompletesTheFenced,
     /// The record of a completed lease is lost.
     LosesRecords,

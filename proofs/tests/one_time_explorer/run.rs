@@ -21,7 +21,7 @@ use crate::work::worked;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) of_workers: workers::Limits,
-    /// The number of moments at which time passes.
+    /// How often time may pass in a run.
     pub(crate) moments: usize,
 }
 
@@ -40,11 +40,11 @@ pub(crate) struct Run {
     pub(crate) told: Arc<Mutex<Told>>,
     pub(crate) ids: Arc<Counted>,
     pub(crate) workers: Workers,
-    /// What was known before the first step of each worker's call; `None` before that step.
+    /// For each worker, what was known at the first step of its call; `None` before the first step.
     known: Vec<Arc<Mutex<Option<Known>>>>,
-    /// The number of moments left.
+    /// How often time may still pass in this run.
     moments: usize,
-    /// Whether the time to replay results has been over.
+    /// Whether the time to replay results was over at any moment.
     pub(crate) was_over: bool,
 }
 
@@ -105,7 +105,7 @@ impl Run {
                 return Err(broken);
             }
         }
-        Err("no end is reached".to_owned())
+        Err("the run does not end".to_owned())
     }
 
     fn events(&self) -> Vec<Event> {
@@ -139,7 +139,7 @@ impl Run {
         lock(&self.told).passed(time >= REPLAY);
     }
 
-    /// Notes what is known when a worker's call begins, which is at its first step.
+    /// Notes what is known now, if this is the first step of the worker's call.
     fn set_off(&self, worker: usize) {
         let mut known = lock(&self.known[worker]);
         if known.is_none() {

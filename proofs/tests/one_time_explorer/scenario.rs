@@ -1,22 +1,22 @@
 //! The workers on the token.
 
-/// One set-up, of which the orders of steps are explored.
+/// The workers of one exploration.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) workers: &'static [Work],
 }
 
-/// The work of a worker, repeated until it is answered.
+/// The work of a worker, which repeats each call until the call is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Begins for this caller and commits.
+    /// Begins a use of the token for this caller and commits.
     Use(&'static str),
-    /// Begins for this caller and aborts the lease.
+    /// Begins a use of the token for this caller and aborts the lease.
     GiveBack(&'static str),
     /// Peeks at the token.
     Peek,
-    /// Finishes the commits that others have left.
+    /// Finishes the commits that other workers left unfinished.
     Recover,
 }
 
@@ -30,5 +30,5 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
     Scenario { name: "a sweeper", workers: &[Use("ada"), Recover] },
 ];
 
-/// All callers, with or without a worker.
+/// All callers. Some callers have no worker, and only use the token at the end of a run.
 pub(crate) const CALLERS: [&str; 3] = ["ada", "bob", "cyd"];

@@ -7,26 +7,26 @@ use storagebox_core::{OpId, Payload, Peeked, TokenLease};
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     known: Known,
-    /// The operations that have begun and have not ended, until time passes.
+    /// The operations that surely have a lease: they have begun and not ended, and no time has passed since.
     holders: BTreeSet<OpId>,
     works: usize,
     /// The results whose commits returned `Fenced`.
     fenced: BTreeSet<String>,
-    /// Whether the time to replay results has been over: from then on `Fenced` says nothing.
+    /// Whether the time to replay results was over at any moment.
     was_over: bool,
     pub(crate) broken: Option<String>,
 }
 
-/// The knowledge at the beginning of a call.
+/// What the callers and the store know at the beginning of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    /// The result that any caller got.
+    /// The result that callers got, if any caller got a result.
     result: Option<String>,
     /// Whether any caller got the answer that the token is gone.
     is_gone: bool,
     /// Whether the store has the result.
     is_recorded: bool,
-    /// The number of times that time has passed.
+    /// How often time has passed.
     moments: usize,
 }
 
@@ -39,7 +39,7 @@ impl Told {
         self.known.result.clone()
     }
 
-    /// Returns a new result, which names its caller.
+    /// Returns a new result, which contains the caller's name.
     pub(crate) fn work(&mut self, caller: &str) -> String {
         self.works += 1;
         format!("{caller} by work {}", self.works)
@@ -64,7 +64,8 @@ impl Told {
         self.holders.remove(&lease.op);
     }
 
-    /// Notes that leases have lapsed, so that other calls may begin now.
+    /// Notes that time has passed and all leases have lapsed. `is_over` says that the time to replay results is over
+    /// too.
     pub(crate) fn passed(&mut self, is_over: bool) {
         self.was_over |= is_over;
         self.known.moments += 1;
@@ -89,23 +90,23 @@ impl Told {
     pub(crate) fn told(&mut self, caller: &str, result: &Payload) {
         let result = String::from_utf8_lossy(result.as_bytes()).into_owned();
         if !result.starts_with(caller) {
-            self.breaks(format!("OT-3: {caller} is told {result:?}"));
+            self.breaks(format!("OT-3: {caller} got {result:?}, the result of another caller"));
         }
         if self.fenced.contains(&result) {
-            self.breaks(format!("OT-3: {result:?} is told after its commit was answered `Fenced`"));
+            self.breaks(format!("OT-3: a caller got {result:?}, whose commit returned `Fenced`"));
         }
         if let Some(before) = self.known.result.replace(result.clone()).filter(|before| *before != result) {
-            self.breaks(format!("OT-2: {result:?} is told after {before:?}"));
+            self.breaks(format!("OT-2: a caller got {result:?} after {before:?}"));
         }
     }
 
     fn is_to_be_had(&mut self, what: &str, clause: &str, known: &Known) {
         if let Some(result) = &known.result {
-            self.breaks(format!("{clause}: {what} although {result:?} was told before"));
+            self.breaks(format!("{clause}: {what} although a caller got {result:?} before"));
         } else if known.is_recorded {
             self.breaks(format!("{clause}: {what} although a result was recorded before"));
         } else if known.is_gone {
-            self.breaks(format!("{clause}: {what} although it was gone before"));
+            self.breaks(format!("{clause}: {what} although the token was gone before"));
         }
     }
 

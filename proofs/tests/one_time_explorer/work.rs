@@ -9,7 +9,7 @@ use crate::run::{LEASE, TOKEN};
 use crate::scenario::Work;
 use crate::told::{Known, Told};
 
-/// Does one worker's work. Returns its answer as text for people.
+/// Does the work of one worker. Returns the answer as text for people.
 pub(crate) async fn worked(
     work: Work,
     tokens: OneTimeTokens,
@@ -58,7 +58,7 @@ pub(crate) async fn worked(
     Ok(format!("{committed:?}"))
 }
 
-/// Repeats a call until it is answered. A run has few faults.
+/// Repeats a call until it is answered.
 async fn again<T, F: Future<Output = Result<T>>>(call: impl Fn() -> F) -> T {
     loop {
         match call().await {

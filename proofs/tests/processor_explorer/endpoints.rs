@@ -19,7 +19,7 @@ pub(crate) fn namespace(name: &str) -> Namespace {
     name.parse().expect("a name")
 }
 
-/// The messages in the order in which they were sent, and whether their tokens existed.
+/// The sent messages, in the order of sending, each with whether its token existed.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
     pub(crate) sent: Mutex<Vec<(Outgoing, bool)>>,
@@ -79,8 +79,7 @@ impl Ids for Counted {
     }
 }
 
-/// Adds the message to the state. Every run of the handler sends another body, which shows the run whose messages were
-/// sent.
+/// A handler that appends the message's id to the state. Every run of the handler sends a different body.
 struct Adds {
     decides: Decides,
     ids: Arc<Counted>,
@@ -104,7 +103,7 @@ impl Handler for Adds {
     }
 }
 
-/// Everything in one run except its workers.
+/// The store and the two endpoints of one run.
 #[derive(Clone)]
 pub(crate) struct Endpoints {
     pub(crate) store: MemoryStore,

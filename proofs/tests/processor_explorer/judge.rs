@@ -10,8 +10,8 @@ use crate::endpoints::namespace;
 use crate::run::{Run, entity, message_of, token_of};
 use crate::scenario::{Decides, Scenario, Work};
 
-/// Checks the end of a run: all copies are processed again, the messages that were sent are processed twice, and then
-/// nothing is left of either.
+/// Checks the end of a run: processes all copies again and all sent messages twice, and checks that no entry and no
+/// token is left.
 pub(crate) fn judge(run: &Run, scenario: &Scenario) -> Result<(), String> {
     let messages: BTreeSet<_> = scenario.workers.iter().map(|work| work.message()).collect();
     let expected = expected(run, scenario, &messages);
@@ -21,7 +21,7 @@ pub(crate) fn judge(run: &Run, scenario: &Scenario) -> Result<(), String> {
         match again {
             Ok(Outcome::Duplicate { .. }) => {}
             Ok(Outcome::Resumed { .. }) => return Err(format!("P-4: the entry of {message} is left")),
-            _ => return Err(format!("P-1: {message} comes again and is answered {again:?}")),
+            _ => return Err(format!("P-1: {message} is delivered again and gets {again:?}")),
         }
     }
     changed_once(run, scenario, &expected)?;
@@ -30,8 +30,8 @@ pub(crate) fn judge(run: &Run, scenario: &Scenario) -> Result<(), String> {
     nothing_is_left(run, &messages)
 }
 
-/// Returns the messages whose effect must show: all except those that the handler or an `abandon` may have ended
-/// before.
+/// Returns the messages that must have changed the entity. Leaves out messages that the handler or an `abandon` ended
+/// without an effect.
 fn expected<'a>(run: &Run, scenario: &Scenario, messages: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
     let state = state(run, "first", &entity());
     let may_be_without = |message: &str| match scenario.handler {
@@ -55,25 +55,25 @@ fn changed_once(run: &Run, scenario: &Scenario, expected: &BTreeSet<&str>) -> Re
         Decides::Deletes if state.is_empty() => Ok(()),
         _ if state.iter().map(String::as_str).eq(expected.iter().copied()) => Ok(()),
         _ if state.len() < expected.len() => {
-            Err(format!("P-3: all are acknowledged, and the entity was changed by {state:?} instead of {expected:?}"))
+            Err(format!("P-3: all are acknowledged, but the entity was changed by {state:?} instead of {expected:?}"))
         }
         _ => Err(format!("P-1: the entity was changed by {state:?} instead of {expected:?}")),
     }
 }
 
-/// Checks that all copies of a message have the same id, token and body, by the message that caused them.
+/// Checks that all messages with the same cause were sent with the same id, token and body.
 fn sent_alike(run: &Run) -> Result<(), String> {
     let mut by_cause = BTreeMap::<String, BTreeSet<_>>::new();
     for (sent, is_there) in run.endpoints.wire.sent() {
         if !is_there {
-            return Err(format!("P-2: {sent:?} is sent before its token is there"));
+            return Err(format!("P-2: {sent:?} is sent before its token exists"));
         }
         let body = String::from_utf8_lossy(sent.body.as_bytes()).into_owned();
         let cause = body.split(' ').next().unwrap_or_default().to_owned();
         by_cause.entry(cause).or_default().insert((sent.id, sent.token, body));
     }
     match by_cause.iter().find(|(_, copies)| copies.len() > 1) {
-        Some((cause, copies)) => Err(format!("P-2: what {cause} sends is sent as {copies:?}")),
+        Some((cause, copies)) => Err(format!("P-2: {cause} sends different messages: {copies:?}")),
         None => Ok(()),
     }
 }
@@ -96,7 +96,7 @@ fn arrived_once(run: &Run, scenario: &Scenario, expected: &BTreeSet<&str>) -> Re
     if processed == wanted {
         return Ok(());
     }
-    Err(format!("P-3: the second endpoint processed what was sent by {processed:?} instead of {wanted:?}"))
+    Err(format!("P-3: the second endpoint processed messages of {processed:?} instead of {wanted:?}"))
 }
 
 fn nothing_is_left(run: &Run, messages: &BTreeSet<&str>) -> Result<(), String> {

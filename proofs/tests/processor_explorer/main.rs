@@ -46,23 +46,23 @@ fn all(limits: Limits) {
 }
 
 #[test]
-fn a_fault_and_a_switch_break_nothing() {
+fn one_fault_and_one_worker_switch_keep_the_promises() {
     all(IN_THE_GATE);
 }
 
 #[test]
-fn no_order_of_two_workers_breaks_anything() {
+fn every_order_of_two_workers_keeps_the_promises() {
     all(ALL_ORDERS);
 }
 
 #[test]
 #[ignore = "minutes: cargo xtask prove tokens"]
-fn a_fault_and_three_switches_break_nothing() {
+fn one_fault_and_three_worker_switches_keep_the_promises() {
     all(WIDE);
 }
 
 #[test]
-fn stores_that_break_their_promises_are_found() {
+fn each_mutant_of_the_store_breaks_its_clause() {
     for mutant in Mutant::ALL {
         let found = SCENARIOS.iter().find_map(|scenario| {
             Joined::ALL.iter().find_map(|joined| explore(scenario, *joined, Some(mutant), IN_THE_GATE).err())

@@ -30,12 +30,12 @@ impl Mutant {
         Self::HidesEntry,
     ];
 
-    /// Returns the clause that the mutant breaks, or its symptom.
+    /// Returns a text that must be in the failure of the mutant: the broken clause, or another symptom.
     pub(crate) fn breaks(self) -> &'static str {
         match self {
             Self::StaleToken | Self::KeepsConsumedToken => "P-1",
             // A commit does not replace the hidden entry, so the message is never finished.
-            Self::HidesEntry => "no end is reached",
+            Self::HidesEntry => "the run does not end",
             Self::ChoosesEach => "P-2",
             Self::LostToken => "P-3",
             Self::KeepsDiscardedTokens | Self::KeepsEntries => "P-4",

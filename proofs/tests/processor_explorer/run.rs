@@ -52,7 +52,7 @@ impl Run {
             }
             self.workers.apply(events[choices.of(events.len())]);
         }
-        Err("no end is reached".to_owned())
+        Err("the run does not end".to_owned())
     }
 
     /// Returns whether a message was given up.
@@ -61,7 +61,7 @@ impl Run {
     }
 }
 
-/// Does a worker's work. Returns its answer as text for people.
+/// Does the work of one worker. Returns the answer as text for people.
 async fn answered(work: Work, processor: &Processor, abandoned: &AtomicBool) -> Result<String, ProcessError> {
     Ok(match work {
         Work::Process(message) => format!("{:?}", processor.process(&message_of(message)).await?),

@@ -1,6 +1,6 @@
 //! The workers and their messages.
 
-/// One set-up, of which the orders of steps are explored.
+/// The workers and the handler of one exploration.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -29,7 +29,7 @@ impl Joined {
     }
 }
 
-/// The work of a worker, repeated until it is answered.
+/// The work of a worker, which repeats each call until the call is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Processes a copy of this message.
@@ -40,16 +40,16 @@ pub(crate) enum Work {
     Abandon(&'static str),
 }
 
-/// The decisions of the handler.
+/// The effect that the handler gives to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decides {
-    /// Every message counts and sends one message.
+    /// Every message changes the entity and sends one message.
     Counts,
-    /// The same, and each message deletes the entity.
+    /// Every message deletes the entity and sends one message.
     Deletes,
-    /// Every message counts and sends nothing.
+    /// Every message changes the entity and sends nothing.
     SendsNothing,
-    /// Message `b` counts and sends a message. Message `a` does so only after `b`, and has no effect before.
+    /// Message `b` changes the entity and sends a message. Message `a` does the same after `b`, and nothing before `b`.
     AfterTheOther,
 }
 

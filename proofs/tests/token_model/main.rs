@@ -67,10 +67,10 @@ fn keeps_every_promise(name: &str, plan: Plan, scope: Scope) -> usize {
     reached.states().len()
 }
 
-/// The article says so itself: the tokens of abandoned attempts stay, and so does the entry of a message whose worker
-/// crashed between the last two steps.
+/// The article's last version breaks no safety promise. As the article says, tokens of abandoned attempts may stay, and
+/// the entry of a message may stay if its worker crashes between the last two steps.
 #[test]
-fn the_articles_last_version_is_safe_and_leaves_garbage() {
+fn last_version_of_the_article_is_safe_and_leaves_garbage() {
     let world = Tokens { plan: Plan::ARTICLE, scope: SCOPE, demands: &Promise::SAFETY };
     let reached = explore(&world).unwrap_or_else(|found| panic!("{found}"));
     println!("the article's last version: {} states", reached.states().len());
@@ -78,28 +78,30 @@ fn the_articles_last_version_is_safe_and_leaves_garbage() {
     assert_eq!(broken_by("the article's last version", Plan::ARTICLE, &[Promise::NoResidue]), Promise::NoResidue);
 }
 
-/// The upstream endpoint sends a processed message again, with a token that it has just created again.
+/// In the first draft, all attempts use the same token id. The upstream endpoint creates a consumed token again, and
+/// the downstream endpoint processes its message twice.
 #[test]
-fn the_articles_first_draft_processes_a_message_twice() {
+fn first_draft_of_the_article_processes_a_message_twice() {
     let draft = Plan { ids: Ids::OfTheMessage, checkpoint: Checkpoint::None, ..Plan::ARTICLE };
     assert_eq!(broken_by("the first draft", draft, &[Promise::OneChange]), Promise::OneChange);
 }
 
-/// Each attempt has new ids, but no checkpoint records them.
+/// In the second draft, each attempt uses new token ids, but no checkpoint records the ids. A message is processed
+/// twice.
 #[test]
-fn the_articles_second_draft_processes_a_message_twice() {
+fn second_draft_of_the_article_processes_a_message_twice() {
     let draft = Plan { checkpoint: Checkpoint::None, ..Plan::ARTICLE };
     assert_eq!(broken_by("the second draft", draft, &[Promise::OneChange]), Promise::OneChange);
 }
 
-/// The checkpoint alone is not enough: a stalled worker creates a token that is gone.
+/// With a checkpoint, but with the same token ids for all attempts, a stalled worker creates a consumed token again.
 #[test]
-fn the_articles_checkpoint_needs_new_ids_for_each_attempt() {
+fn checkpoint_with_the_same_ids_for_all_attempts_fails() {
     let shared = Plan { ids: Ids::OfTheMessage, ..Plan::ARTICLE };
     assert_eq!(broken_by("the checkpoint alone", shared, &Promise::SAFETY), Promise::NoResurrection);
 }
 
-/// Each plan omits one precaution.
+/// Each plan omits one precaution, and breaks the promise that the precaution protects.
 #[test]
 fn every_precaution_is_needed() {
     let split = Plan::SPLIT;
@@ -130,7 +132,7 @@ fn every_precaution_is_needed() {
     });
 }
 
-/// Returns the promise, of those demanded, that the shortest run to a violation breaks.
+/// Explores the plan, and returns the promise that the shortest counterexample breaks.
 fn broken_by(name: &str, plan: Plan, demands: &'static [Promise]) -> Promise {
     let world = Tokens { plan, scope: SCOPE, demands };
     let found = explore(&world).map(drop).expect_err(name);

@@ -1,6 +1,6 @@
-//! The variants of the algorithm: the steps that are one step of a store, and the precautions.
+//! The variants of the algorithm: what is one step of a store, and which precautions are taken.
 
-/// The steps and the precautions of an endpoint.
+/// A variant of the algorithm: which steps are one step of a store, and which precautions are taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// Whether the incoming token is read in one step with the entity.
@@ -11,8 +11,8 @@ pub(crate) struct Plan {
     pub(crate) creates_at_commit: bool,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) ids: Ids,
-    /// Whether ids are registered in the entry before their tokens are created, so that the worker that ends the
-    /// message discards the others.
+    /// Whether a worker registers its token id in the entry before it creates the token, so that other workers can
+    /// discard the token.
     pub(crate) registers: bool,
     pub(crate) cleanup: Cleanup,
     /// Whether consumed and discarded tokens cannot be created any more.
@@ -21,24 +21,24 @@ pub(crate) struct Plan {
     pub(crate) compares: bool,
     pub(crate) checks_first: bool,
     pub(crate) removes_first: bool,
-    /// Whether the handler deletes the entity, and nothing is left of it, not even its version.
+    /// Whether a deletion of the entity leaves nothing behind, not even the entity's version.
     pub(crate) forgets: bool,
     pub(crate) stale_tokens: bool,
     pub(crate) expires: bool,
-    /// Whether a creation may be applied again.
+    /// Whether a request to create a token may be applied twice.
     pub(crate) resends: bool,
 }
 
-/// How the entry records which tokens are sent.
+/// How an entry records the tokens with which messages are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checkpoint {
     /// The tokens are not recorded.
     None,
-    /// By writing the whole entity, if it has not changed since it was loaded.
+    /// The tokens are recorded by a write of the whole entity, if the entity has not changed since it was loaded.
     Whole,
-    /// In a field of the entry, if the field is empty.
+    /// The tokens are recorded in a field of the entry, if the field is empty.
     Field,
-    /// In a field of the entry, whatever its value.
+    /// The tokens are recorded in a field of the entry, and replace any recorded tokens.
     Unconditional,
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum Cleanup {
     None,
     /// The entry is removed if it existed when the entity was loaded.
     Snapshot,
-    /// The entity is loaded again.
+    /// The worker loads the entity again before it concludes that there is no entry.
     Reread,
 }
 

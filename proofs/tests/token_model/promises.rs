@@ -8,8 +8,9 @@ use crate::store::Token;
 use crate::worker::Worker;
 use crate::world::{Event, Tokens};
 
-/// Upper bounds of a worker's steps and of a message's deliveries.
+/// The largest number of steps of a worker that is alone.
 const STEPS: usize = 24;
+/// The largest number of rounds in which unacknowledged messages are delivered.
 const DELIVERIES: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Promise {
         Self::NoResidue,
     ];
 
-    /// Returns whether the promise can only be judged when no call is in progress.
+    /// Returns whether the promise is checked only in states without calls in progress.
     fn is_of_the_end(self) -> bool {
         matches!(self, Self::NothingLost | Self::NoGarbage | Self::NoResidue)
     }
@@ -49,7 +50,7 @@ impl fmt::Display for Promise {
         f.write_str(match self {
             Self::OneChange => "a message changes its entity once",
             Self::OneToken => "all copies of a message carry the same token",
-            Self::TokenFirst => "a token is there before its message",
+            Self::TokenFirst => "a token exists before its message is sent",
             Self::NoResurrection => "a token that is gone stays gone",
             Self::Continuity => "a message that was processed has an entry, or its token is gone",
             Self::NothingLost => "a message that was acknowledged was processed, and so was what it sent",
@@ -59,7 +60,7 @@ impl fmt::Display for Promise {
     }
 }
 
-/// A broken promise, with the deliveries that show it if the state alone does not.
+/// A broken promise. `run` has the events after the state that are needed to show the violation.
 #[derive(Clone, Debug)]
 pub(crate) struct Violation {
     pub(crate) promise: Promise,
@@ -100,8 +101,8 @@ fn may_be_processed_again(state: &State, endpoint: Endpoint, token: TokenId) -> 
     was_processed && state.entity(endpoint).entry.is_none() && state.token(token) == Token::Live
 }
 
-/// Delivers the unacknowledged messages until all are acknowledged, one after the other and without a fault. Returns
-/// `None` if an attempt would need an id that this world does not have.
+/// Delivers unacknowledged messages one after another, without faults, until all messages are acknowledged. Returns
+/// `None` if an attempt needs a token id and no id is left.
 fn drained(world: &Tokens, state: &State) -> Option<(State, Vec<Event>)> {
     let (mut state, mut run) = (*state, Vec::new());
     for _ in 0..DELIVERIES {
@@ -125,5 +126,5 @@ fn delivered(world: &Tokens, mut state: State, run: &mut Vec<Event>) -> Option<S
         run.push(event);
         state = after;
     }
-    panic!("a worker that is alone comes to no end: {state:?}");
+    panic!("a worker that is alone does not end: {state:?}");
 }

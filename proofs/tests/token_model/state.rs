@@ -32,7 +32,7 @@ impl Endpoint {
     }
 }
 
-/// A set of tokens, as bits.
+/// A set of tokens, with one bit per token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Set(u8);
 
@@ -70,11 +70,11 @@ pub(crate) struct State {
     pub(crate) entities: [Entity; 2],
     pub(crate) workers: [Option<Worker>; WORKERS],
     pub(crate) in_flight: [Option<Request>; IN_FLIGHT],
-    /// The tokens with which the second message was sent.
+    /// The tokens with which copies of the second message were sent.
     pub(crate) sent: Set,
-    /// Whether a copy of the endpoint's message was acknowledged, so that it need not be delivered again.
+    /// For each endpoint, whether a copy of its message was acknowledged.
     pub(crate) acknowledged: [bool; 2],
-    /// The number of times that the message changed the entity; 2 stands for two or more.
+    /// For each endpoint, how often its message changed the entity; 2 stands for two or more.
     pub(crate) changes: [u8; 2],
     /// Whether a consumed or discarded token was created again.
     pub(crate) resurrected: bool,
@@ -126,7 +126,8 @@ impl State {
         })
     }
 
-    /// Notes that the entity was written: workers and requests that loaded it before have an old version.
+    /// Notes that the entity was written, so that workers and requests that loaded the entity before have an old
+    /// version.
     pub(crate) fn outdate(&mut self, endpoint: Endpoint) {
         let workers = self.workers.iter_mut().flatten();
         workers.filter(|worker| worker.endpoint == endpoint).for_each(|worker| worker.stale = true);
@@ -134,7 +135,7 @@ impl State {
         requests.filter(|request| request.endpoint == endpoint).for_each(|request| request.stale = true);
     }
 
-    /// Notes that the entity is absent again: a worker that found it absent before cannot detect the change.
+    /// Notes that the entity is absent again. A worker that found the entity absent before cannot detect the change.
     pub(crate) fn forget(&mut self, endpoint: Endpoint) {
         let workers = self.workers.iter_mut().flatten();
         let of_old = workers.filter(|worker| worker.endpoint == endpoint && worker.found_absent);
@@ -144,7 +145,7 @@ impl State {
         of_old.for_each(|request| request.stale = false);
     }
 
-    /// Sorts workers and requests, because their places do not matter.
+    /// Sorts workers and requests, so that states that differ only in their order become equal.
     pub(crate) fn canonical(mut self) -> Self {
         self.workers.sort_unstable();
         self.in_flight.sort_unstable();

@@ -10,14 +10,14 @@ pub(crate) enum Token {
     Gone,
 }
 
-/// An entity, reduced to what concerns its one message.
+/// An entity, reduced to the facts that concern its one message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Entity {
     pub(crate) exists: bool,
     pub(crate) entry: Option<Entry>,
 }
 
-/// The message's entry in the outbox. It contains the messages of the handler, the same for all readers.
+/// The entry of a message in the outbox of an entity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Entry {
     pub(crate) registered: Set,
@@ -28,14 +28,15 @@ pub(crate) struct Entry {
 pub(crate) struct Request {
     pub(crate) endpoint: Endpoint,
     pub(crate) write: Write,
-    /// Whether the entity was written after the sender loaded it, and whether it was absent when loaded.
+    /// Whether the entity was written after the sender loaded the entity.
     pub(crate) stale: bool,
+    /// Whether the sender found the entity absent.
     pub(crate) found_absent: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Write {
-    /// The handler's change with the entry, and the token for the message that it sends.
+    /// Writes the handler's change and the entry. `own` is the token of the message that the handler sends.
     Commit {
         incoming: TokenId,
         own: Option<TokenId>,
@@ -51,7 +52,7 @@ pub(crate) enum Write {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Done,
-    /// The entity has changed since it was loaded.
+    /// The entity has changed since the worker loaded it.
     Conflict,
     TokenGone,
     /// Another attempt's token was chosen.
@@ -163,7 +164,7 @@ impl State {
         Reply::Done
     }
 
-    /// Deletes the record with its last entry, if the handler deleted the entity.
+    /// Makes the entity absent, if the plan says that a deletion leaves nothing behind.
     fn delete(&mut self, plan: &Plan, endpoint: Endpoint) {
         if plan.forgets {
             self.entities[endpoint.slot()].exists = false;

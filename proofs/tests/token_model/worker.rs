@@ -4,7 +4,7 @@ use crate::plan::{Checkpoint, Cleanup, Ids, Plan};
 use crate::state::{Endpoint, Set, State, TokenId};
 use crate::store::{Entry, Reply, Request, Write};
 
-/// The only id of a message's token, if attempts share it.
+/// The id of the outgoing message's token, if all attempts use the same id.
 const SHARED: TokenId = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,13 +75,13 @@ impl Worker {
         self.own
     }
 
-    /// Returns the tokens of other attempts. They do not change once a token is chosen.
+    /// Returns the registered tokens of other attempts.
     fn others(&self) -> Set {
         let registered = self.found.unwrap_or_default().registered;
         self.own.map_or(registered, |own| registered.without(own))
     }
 
-    /// Makes the read of this step. If reads may be stale, the caller chooses whether the token seems to exist.
+    /// Performs the read of this step. `token_is_there` is the answer if the step reads the token.
     pub(crate) fn read(&mut self, plan: &Plan, state: &State, token_is_there: bool) {
         let entity = state.entity(self.endpoint);
         match self.at {
@@ -144,12 +144,12 @@ impl Worker {
         }
     }
 
-    /// Returns the step after all messages are sent: ending the token or the entry.
+    /// Returns the first step after all messages are sent.
     fn sent(plan: &Plan) -> At {
         if plan.consumes_at_commit || plan.removes_first { At::Remove } else { At::Consume }
     }
 
-    /// Continues with the reply. Returns `None` if the worker gives up, and the message is delivered again.
+    /// Returns the worker after the reply, or `None` if the worker gives up.
     pub(crate) fn hear(mut self, plan: &Plan, state: &State, reply: Reply) -> Option<Self> {
         if matches!(self.at, At::Commit | At::Register | At::Choose) {
             // The store's answer contains the entry that it found or wrote.
@@ -186,7 +186,7 @@ impl Worker {
         }
     }
 
-    /// Sends the message with the chosen token.
+    /// Moves the worker past sending its message. Returns the token with which the message is sent.
     pub(crate) fn dispatch(&mut self, plan: &Plan) -> Option<TokenId> {
         self.at = match self.others().is_empty() || !plan.registers {
             true => Self::sent(plan),

@@ -12,12 +12,12 @@ use crate::worker::{At, Worker};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub(crate) workers: usize,
-    /// The number of token ids. An attempt that finds no id left stops.
+    /// The number of token ids. An attempt stops if it needs an id and no id is left.
     pub(crate) ids: u8,
     pub(crate) in_flight: usize,
 }
 
-/// One variant of the algorithm.
+/// A world that explores one variant of the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tokens {
     pub(crate) plan: Plan,
@@ -33,9 +33,9 @@ pub(crate) enum Event {
     Wrote(Request, Reply),
     Sent(TokenId),
     Acknowledged(Endpoint),
-    /// The worker gets no reply and gives up.
+    /// The worker gets no reply to the request and gives up.
     Unanswered(Request),
-    /// The write is applied, and will be applied once more.
+    /// The request is applied now, and will be applied once more.
     Doubled(Request),
     Landed(Request),
     Crashed(Worker),
@@ -79,7 +79,7 @@ fn with_worker(mut state: State, place: usize, worker: Option<Worker>) -> State 
 }
 
 impl Tokens {
-    /// Adds the receptions by a free worker. Free workers are interchangeable, so one is enough.
+    /// Adds the events in which the first free worker receives a copy. All free workers are interchangeable.
     fn receptions(&self, state: &State, next: &mut Vec<(Event, State)>) {
         if state.workers.iter().flatten().count() == self.scope.workers {
             return;
@@ -91,7 +91,7 @@ impl Tokens {
         }
     }
 
-    /// Adds the worker's next step with its answer.
+    /// Adds the worker's next step, with the reply of the store.
     pub(crate) fn steps(&self, state: &State, place: usize, worker: Worker, next: &mut Vec<(Event, State)>) {
         match worker.at {
             At::Load | At::Check | At::LoadAgain => self.reads(state, place, worker, next),
@@ -133,8 +133,8 @@ impl Tokens {
         Some((Event::Wrote(request, reply), after))
     }
 
-    /// Adds the losses: the request is sent and its sender gives up before it is applied, or it is applied now and once
-    /// more.
+    /// Adds two faults of the worker's next request: the worker gives up before the request is applied, or the request
+    /// is applied now and once more later.
     fn losses(&self, state: &State, place: usize, mut worker: Worker, next: &mut Vec<(Event, State)>) {
         let mut sent = *state;
         let flying = state.in_flight.iter().flatten().count();

@@ -86,7 +86,7 @@ pub(crate) struct OfItem {
     #[command(flatten)]
     pub of: OfNamespace,
     /// The item
-    // Checked by the command, because a complaint about the command line shows the value.
+    // The command checks the value, because an error of the command line would show it.
     #[arg(value_name = "ITEM")]
     pub item: String,
 }
@@ -96,7 +96,7 @@ pub(crate) struct OfItems {
     #[command(flatten)]
     pub of: OfNamespace,
     /// The items
-    // Checked by the command, because a complaint about the command line shows the value.
+    // The command checks the value, because an error of the command line would show it.
     #[arg(value_name = "ITEM", required_unless_present = "file", conflicts_with = "file")]
     pub items: Vec<String>,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::text::{is_printable, printable};
 
 const AUTHORITY: &str = "://";
 
-/// Whether errors are printed as JSON, for a command line that cannot be parsed.
+/// Returns whether to print errors as JSON, even if the command line cannot be parsed.
 pub(super) fn wants_json(args: &[OsString]) -> bool {
     args.iter().take_while(|&arg| arg != "--").any(|arg| arg == "--json")
 }
@@ -29,7 +29,7 @@ pub(super) fn end(error: Error, as_json: bool) -> ! {
     error.exit()
 }
 
-/// Returns clap's paragraphs as the fields of an error, and the usage.
+/// Returns the paragraphs of clap's message as fields: the error, the help, the exit code and the usage.
 fn answer(error: &Error) -> Answer {
     let text = error.render().to_string();
     let mut paragraphs: Vec<_> = text.trim_end().split("\n\n").map(in_one_line).collect();
@@ -65,7 +65,7 @@ fn mask(value: &ContextValue) -> ContextValue {
     match value {
         ContextValue::String(text) => ContextValue::String(mask_text(text)),
         ContextValue::Strings(texts) => ContextValue::Strings(texts.iter().map(|text| mask_text(text)).collect()),
-        // A tip repeats what was typed.
+        // A tip may repeat an argument.
         ContextValue::StyledStrs(tips) => {
             let texts = tips.iter().map(|tip| (tip, tip.to_string()));
             let safe = texts.filter(|(_, text)| !text.contains(AUTHORITY) && is_printable(text));
@@ -93,7 +93,7 @@ mod tests {
     const URL: &str = "postgres://ada:secret@host/vouchers";
 
     #[test]
-    fn a_url_in_the_wrong_place_keeps_its_password() {
+    fn a_url_in_the_wrong_place_shows_no_password() {
         let assigned = format!("--ulr={URL}");
         let attached = format!("--url{URL}");
         for args in [
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_that_a_terminal_would_obey_is_spelt_out() {
+    fn an_argument_with_control_characters_is_escaped() {
         for hostile in ["\u{1b}]0;owned\u{7}", "\u{9b}2J", "ping\u{202e}", "pin\u{200b}g"] {
             for args in [
                 &[hostile][..],
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_said_as_it_is() {
+    fn a_harmless_error_is_unchanged() {
         let error = Cli::try_parse_from(["storagebox", "pong"]).unwrap_err();
         let before = error.render().to_string();
         assert_eq!(made_safe(error).render().to_string(), before);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_gets_the_same_in_fields() {
+    fn an_error_as_json_has_its_texts_in_fields() {
         let missing = told(&["bank", "take", "vouchers"]);
         assert_eq!(missing["error"], "the following required arguments were not provided: <ID>");
         assert_eq!(missing["usage"], "storagebox bank take <NAMESPACE> <ID>");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_asked_for_before_the_command_of_a_run() {
+    fn json_after_the_double_dash_is_ignored() {
         let wants = |args: &[&str]| wants_json(&args.iter().map(OsString::from).collect::<Vec<_>>());
         assert!(wants(&["storagebox", "bank", "--json"]));
         assert!(!wants(&["storagebox", "bank"]));

@@ -61,7 +61,7 @@ const PARTS: [(&str, Part); 12] = [
 const PROFILES: [(&str, Profile); 3] =
     [("smoke", Profile::SMOKE), ("brief", Profile::BRIEF), ("quick", Profile::QUICK)];
 
-/// Returns a parser of these names.
+/// Returns a parser that accepts these names and converts a name to its value.
 fn one_of<T: Clone + Send + Sync + 'static>(values: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(values.iter().map(|(name, _)| *name)).try_map(|text| {
         let known = values.iter().find(|(name, _)| *name == text);

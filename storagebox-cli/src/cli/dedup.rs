@@ -28,7 +28,7 @@ Exit codes:
   125       The store failed, or there is no output to print; standard error says why
   126, 127  The command cannot be run; there is no such command";
 
-/// The usage with the value in its place. clap would put it first.
+/// The usage with the value as the last argument. clap would put the value first.
 const RECORD_USAGE: &str = "storagebox dedup record [OPTIONS] --op <OP> <NAMESPACE> <ID> <VALUE|--file>";
 
 const REPLACE_USAGE: &str =

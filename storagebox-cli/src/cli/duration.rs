@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_written_as_people_do() {
+    fn durations_are_parsed_as_people_write_them() {
         for (text, seconds) in [("30s", 30), ("15m", 900), ("2h", 7_200), ("7d", 604_800), ("1h 30m", 5_400)] {
             assert_eq!(hold(text).unwrap(), Hold::For(Duration::from_secs(seconds)), "{text}");
         }
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused() {
+    fn an_invalid_duration_is_refused() {
         for text in ["", "soon", "30", "-1s", "30 parsecs", "99999999999999999999s"] {
             let refused = hold(text).unwrap_err();
             assert!(matches!(refused, NoDuration::Unreadable(_)), "{text}");

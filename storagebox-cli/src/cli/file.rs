@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// A file for nothing but the bytes of a value.
+/// The file that gets the bytes of a value and nothing else.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OfOutput {
     /// Write nothing but the bytes of the value, to FILE; `-` is standard output
@@ -15,7 +15,7 @@ pub(crate) struct OfOutput {
     pub force: bool,
 }
 
-/// How the file that a command reads is read.
+/// The options for reading a file of lines.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OfLines {
     /// Where to list rejected lines [default: FILE without .csv, and .rejects.csv]

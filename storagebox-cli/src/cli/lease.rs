@@ -11,7 +11,7 @@ use super::namespace::OfNamespace;
 use super::op_id;
 use super::value::Content;
 
-/// The usage with the result in its place. clap would put it first.
+/// The usage with the result as the last argument. clap would put the result first.
 const COMPLETE_USAGE: &str =
     "storagebox dedup complete [OPTIONS] --op <OP> --fence <N> <NAMESPACE> <ID> <VALUE|--file>";
 

@@ -21,7 +21,7 @@ pub(super) enum NoNamespace {
     Odd(Error),
 }
 
-/// Refuses a line end, which a name from a file or a variable may have and which would make it another namespace.
+/// Parses a namespace. Refuses a name with a line end, which would be another namespace.
 pub(super) fn namespace(text: &str) -> Result<Namespace, NoNamespace> {
     let namespace = Namespace::new(text).map_err(NoNamespace::Length)?;
     plain("the namespace", text).map(|()| namespace).map_err(NoNamespace::Odd)

@@ -15,10 +15,10 @@ use super::namespace::OfNamespace;
 use super::time::{At, at};
 use super::value::{Content, without_line_end};
 
-/// The usage with the value in its place. clap would put it first.
+/// The usage with the value as the last argument. clap would put the value first.
 const PUT_USAGE: &str = "storagebox ordered put [OPTIONS] --at <STAMP> --writer <ID> <NAMESPACE> <KEY> <VALUE|--file>";
 
-/// The years 1973 to 2286. Another number counts something else.
+/// The accepted range of a time in milliseconds since 1970: the years 1973 to 2286.
 const MILLIS: RangeInclusive<i64> = 100_000_000_000..=9_999_999_999_999;
 
 const NO_MILLIS: &str = "is no count of milliseconds since 1970, which has 12 or 13 digits; write the time out, as in \
@@ -121,7 +121,8 @@ pub(crate) struct OfWrite {
 }
 
 impl OfWrite {
-    /// Returns the stamp of a new write. A number must be plausible as a time.
+    /// Returns the stamp of a new write. In a namespace of times, refuses a number that cannot be a time in
+    /// milliseconds.
     pub(crate) fn stamp(&self, of: &OfValues) -> Result<Stamp, Error> {
         match (self.at, of.stamps) {
             (At::Number(number), Stamps::Time) if !MILLIS.contains(&number) => Err(Error::invalid("--at", NO_MILLIS)),
@@ -129,7 +130,7 @@ impl OfWrite {
         }
     }
 
-    /// Returns the stamp of an existing write, which may have any number.
+    /// Returns the stamp as given, without checking that its number is a plausible time.
     pub(crate) fn that_stands(&self) -> Stamp {
         let (At::Number(at) | At::Time(at)) = self.at;
         Stamp::new(at, self.writer.clone())
@@ -235,9 +236,9 @@ mod tests {
         }
     }
 
-    /// Seconds and microseconds would be other times, and an old write would win.
+    /// A number of seconds or microseconds would be read as a wrong time.
     #[test]
-    fn a_number_that_is_a_time_is_in_milliseconds() {
+    fn a_time_as_a_number_must_be_in_milliseconds() {
         for millis in ["1721769060000", "100000000000", "9999999999999"] {
             assert_eq!(stamp(&[millis]), Ok(millis.parse().unwrap()));
         }

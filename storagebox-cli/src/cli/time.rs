@@ -1,4 +1,4 @@
-//! Parses times as other programs print them, exactly or not at all.
+//! Parses times as other programs print them. Refuses a time that it cannot parse exactly.
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
@@ -6,7 +6,7 @@ use jiff::fmt::temporal::Pieces;
 /// The largest offset from UTC, in seconds.
 const FURTHEST: i32 = 18 * 3_600;
 
-/// A stamp as it was written.
+/// A stamp as the user wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum At {
     /// A number, whose unit the namespace determines.
@@ -22,9 +22,9 @@ pub(crate) enum NoStamp {
     Unreadable,
     #[error("it has no zone; end it with Z, or with the offset of its clock, such as +02:00")]
     Local,
-    #[error("it has the name of a zone; leave the name out, and the offset in")]
+    #[error("it names a time zone; write the offset without the name")]
     Named,
-    #[error("it has the second 60, which is no instant of its own; write the next second")]
+    #[error("it has the second 60, a leap second; write the next second")]
     SixtySeconds,
     #[error("it is finer than a millisecond; write three digits after the seconds")]
     TooFine,
@@ -47,7 +47,7 @@ fn time(text: &str) -> Result<i64, NoStamp> {
     if text.contains('[') {
         return Err(NoStamp::Named);
     }
-    // jiff parses it as second 59.
+    // jiff parses second 60 as second 59.
     if text.as_bytes().get(16..19) == Some(b":60") {
         return Err(NoStamp::SixtySeconds);
     }
@@ -69,7 +69,7 @@ fn millis(text: &str) -> Result<i64, NoStamp> {
     }
 }
 
-/// Whether the text has hyphens and colons as in `2024-07-23T21:11`, so that no number is taken for a time.
+/// Returns whether the text has hyphens and a colon at the positions of `2024-07-23T21:11`.
 fn is_written_out(text: &str) -> bool {
     let text = text.as_bytes();
     [(4, b'-'), (7, b'-'), (13, b':')].into_iter().all(|(place, sign)| text.get(place) == Some(&sign))
@@ -79,7 +79,7 @@ fn is_written_out(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// 2024-07-23T21:11:00Z.
+    /// The time 2024-07-23T21:11:00Z in milliseconds since 1970.
     const NOON: i64 = 1_721_769_060_000;
 
     #[track_caller]
@@ -99,7 +99,7 @@ mod tests {
     use NoStamp::{Before1970, Local, Named, SixtySeconds, TooFine, Unreadable};
 
     #[test]
-    fn what_date_prints() {
+    fn output_of_date_is_read_exactly_or_refused() {
         are_read(
             "date",
             &[
@@ -122,7 +122,7 @@ mod tests {
                 ("2024-07-23 21:11:00", Local),
                 ("2024-07-23T21+00:00", Unreadable),
                 ("2024-07-23T21:11:00,123456789+00:00", TooFine),
-                // Where `date` has no %N.
+                // Output of a `date` without %N.
                 ("2024-07-23T21:11:00.3NZ", Unreadable),
                 ("1721769060N", Unreadable),
                 ("2024-07-23 21:11:00 UTC", Unreadable),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_python_prints() {
+    fn output_of_python_is_read_exactly_or_refused() {
         are_read("isoformat", &[("2024-07-23T21:11:00+00:00", NOON), ("2024-07-23T21:11:00.123000+00:00", NOON + 123)]);
         are_refused(
             "str, isoformat, time.time",
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_javascript_prints() {
+    fn output_of_javascript_is_read_exactly_or_refused() {
         are_read("toISOString", &[("2024-07-23T21:11:00.007Z", NOON + 7)]);
         are_refused(
             "toString, toLocaleString, toISOString of a far year",
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_java_prints() {
+    fn output_of_java_is_read_exactly_or_refused() {
         are_read(
             "Instant, OffsetDateTime",
             &[
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_postgresql_prints() {
+    fn output_of_postgresql_is_read_exactly_or_refused() {
         are_read(
             "timestamptz",
             &[
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_spreadsheets_print() {
+    fn output_of_spreadsheets_is_refused() {
         are_refused(
             "Excel, Calc, Sheets",
             &[
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_instant() {
+    fn a_text_that_is_no_instant_is_refused() {
         are_refused(
             "nobody",
             &[
@@ -261,14 +261,14 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_number_is_one() {
+    fn a_whole_number_is_read_as_a_number() {
         for (text, number) in [("1721769060000", NOON), ("-7", -7), ("0", 0), ("20240723211100", 20_240_723_211_100)] {
             assert_eq!(at(text), Ok(At::Number(number)), "{text}");
         }
     }
 
     #[test]
-    fn whatever_a_stamp_is_written_like() {
+    fn whatever_text_is_parsed_no_time_is_before_1970() {
         storagebox_fuzz::texts(&["2024-07-23T21:11:00.123+02:00", "1721769060000", "2024-12-31 23:59:60Z"], |text| {
             if let Ok(At::Time(millis)) = at(text) {
                 assert!(millis >= 0, "{text}");

@@ -20,7 +20,7 @@ pub(super) async fn ask(
     command.ask(store, Output { reserved: &Reserved::default(), as_json, to }).await
 }
 
-/// Returns all that a command writes. Panics if it fails.
+/// Returns the exit code and all bytes that a command writes. Panics if the command fails.
 pub(super) async fn bytes(command: impl StoreCommand + Debug + Send, store: &Store, as_json: bool) -> (Exit, Vec<u8>) {
     let (mut to, what) = (Vec::new(), format!("{command:?}"));
     let exit = ask(command, store, as_json, &mut to).await;
@@ -32,7 +32,7 @@ pub(super) async fn text(command: impl StoreCommand + Debug + Send, store: &Stor
     (exit, String::from_utf8(bytes).unwrap())
 }
 
-/// Returns the one answer, without the fields that repeat the arguments.
+/// Returns the exit code and the only answer of a command. Asserts the fields in `repeated`, and removes them.
 pub(super) async fn facts<const N: usize>(
     command: impl StoreCommand + Debug + Send,
     store: &Store,

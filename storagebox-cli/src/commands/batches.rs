@@ -11,11 +11,11 @@ use crate::output::Reserved;
 use crate::progress::Progress;
 use crate::rejects::{Rejected, Rejects};
 
-/// The maximum number of values of a call.
+/// The maximum number of values per call.
 const BATCH: usize = 5_000;
 
 pub(crate) enum Batches<V> {
-    /// The values of the command line, until they are used.
+    /// The values of the command line; `None` after they were returned.
     Given(Option<Vec<V>>),
     File(Box<OfLines>),
 }
@@ -27,7 +27,7 @@ pub(crate) struct OfLines {
 }
 
 impl<V: Value> Batches<V> {
-    /// Returns the values of the file, if there is one, and otherwise the given ones.
+    /// Returns the values of the file, if the command line names one, and otherwise the given values.
     pub(crate) async fn of(
         given: Vec<V>,
         of: &OfFile,

@@ -17,7 +17,7 @@ pub(crate) enum Cell<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
     Figure(i128),
-    /// An empty field, or `null`.
+    /// No value: an empty field in CSV, `null` in JSON.
     None,
 }
 

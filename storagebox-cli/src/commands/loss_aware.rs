@@ -1,4 +1,4 @@
-//! A bank that also tells whether an attempt was lost, so that the store may have applied it without an answer.
+//! A bank that also returns whether an attempt was lost. The store may have applied a lost attempt.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ tokio::task_local! {
     static IS_ANY_LOST: Cell<bool>;
 }
 
-/// Notes lost attempts. The handle around it makes the retries, and shows only the last attempt.
+/// A layer that notes lost attempts. The handle around it retries, and returns only the result of the last attempt.
 #[derive(Debug)]
 struct LossWatch;
 
@@ -21,7 +21,7 @@ impl Layer for LossWatch {
     async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         next.run().await.inspect_err(|error| {
             if error.certainty() == Certainty::Unknown {
-                // Only the calls of this bank set the variable.
+                // The variable exists only during a call of `LossAwareBank`.
                 let _ = IS_ANY_LOST.try_with(|is_lost| is_lost.set(true));
             }
         })

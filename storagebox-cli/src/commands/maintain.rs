@@ -18,7 +18,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     store::closed(&store, maintained).await?.print(&mut terminal::stdout(global.json), global.json)
 }
 
-/// Deletes in batches, so that a signal can stop it in between.
+/// Deletes in batches, so that a signal can interrupt the command between two batches.
 async fn maintain(store: &Store) -> Result<Answer, Failure> {
     let mut total = 0;
     loop {
@@ -42,7 +42,7 @@ mod tests {
     use crate::commands::faulty::memory;
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_over_is_deleted_in_batches_and_the_rest_stays() {
+    async fn expired_records_are_deleted_in_batches() {
         let store = memory();
         let records = store.dedup("records").unwrap();
         let hour = Retention::For(Duration::from_secs(3600));
@@ -50,7 +50,7 @@ mod tests {
             let _ = records.record(number.to_string(), "done").keep(hour).by("op").await.unwrap();
         }
         let _ = records.record("kept", "done").keep(Retention::Forever).by("op").await.unwrap();
-        // The operations that created them are remembered for a week from now.
+        // From now on the store remembers for a week the operations that created the records.
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert_eq!(maintain(&store).await.unwrap().json()["deleted"], 0);
         tokio::time::advance(Duration::from_secs(8 * 24 * 3600)).await;

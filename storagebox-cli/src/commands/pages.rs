@@ -6,7 +6,7 @@ use tokio::task::yield_now;
 
 pub(crate) const PAGE: usize = 1_000;
 
-/// A listing in pages that are larger than those of its stream.
+/// A listing in pages that are larger than the pages of its stream.
 pub(crate) struct Pages<L> {
     listing: L,
     cursor: Option<Cursor>,
@@ -18,7 +18,7 @@ impl<'a, T: 'a, L: Fn() -> Listing<'a, T>> Pages<L> {
         Self { listing, cursor: None, at_end: false }
     }
 
-    /// Reads at most `limit` entries, perhaps none although more follow. Returns `None` at the end.
+    /// Reads at most `limit` entries. A page may be empty although more entries follow. Returns `None` at the end.
     pub(crate) async fn next(&mut self, limit: usize) -> Result<Option<Vec<T>>> {
         if self.at_end {
             return Ok(None);

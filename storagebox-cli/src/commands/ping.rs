@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn not_set_up_is_told_apart_from_not_there() {
+    async fn ping_distinguishes_not_set_up_from_unreachable() {
         let told = "{\"backend\":\"memory\",\"outcome\":\"not_set_up\"}\n";
         assert_eq!(pinged(&bare()).await, (Exit::Nothing, told.to_owned()));
         let gone = ping(&failing(ErrorKind::Unavailable, 1)).await.unwrap_err();

@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::store;
 use crate::terminal;
 
-/// Makes no call of the store.
+/// Shows the promises. Makes no call of the store.
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::open(global).await?;
     show(&store, global.json, &mut terminal::stdout(global.json))?;
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn people_and_programs_are_told_the_same() {
+    fn table_and_json_show_the_same_promises() {
         let (table, json) = (shown(false), shown(true));
         let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["backend"], "memory");

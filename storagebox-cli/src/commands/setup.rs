@@ -14,7 +14,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     store::closed(&store, answer).await?.print(&mut terminal::stdout(global.json), global.json)
 }
 
-/// Sets up in any case, because a store of an older version may need more.
+/// Sets up the store, even if an older version has set it up, because this version may need more.
 async fn set_up(store: &Store) -> Result<Answer, Failure> {
     let before = store::ping(store).await;
     store.setup().await?;
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_says_whether_there_was_something_to_do() {
+    async fn setup_shows_whether_the_store_was_set_up_before() {
         assert_eq!(outcome(&memory()).await, "was_set_up");
         let store = bare();
         assert_eq!(outcome(&store).await, "set_up");
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_passing_fault_is_no_failure() {
+    async fn setup_succeeds_after_a_temporary_fault() {
         assert_eq!(outcome(&failing(ErrorKind::Unavailable, 2)).await, "is_set_up");
     }
 
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_right_is_not_tried_again() {
+    async fn a_missing_right_is_not_retried() {
         let store = failing(ErrorKind::Denied, 2);
         let failure = set_up(&store).await.unwrap_err();
         assert!(failure.help().contains("may create things"), "{}", failure.help());

@@ -24,7 +24,7 @@ pub(crate) fn completions(args: &Completions) -> Result<Exit, Failure> {
 
 pub(crate) fn man(args: &ManPage, global: &Global) -> Result<Exit, Failure> {
     match &args.dir {
-        // An invalid URL names no file.
+        // An invalid URL names no file to protect.
         Some(dir) => pages(dir, &store::reserved(global).unwrap_or_default())?,
         None => page(&mut io::stdout())?,
     }
@@ -37,7 +37,8 @@ fn page(to: &mut dyn Write) -> Result<(), Failure> {
     write_to(to, &page)
 }
 
-/// Writes a page for each command. Older pages are replaced, but not the store, whatever its name is.
+/// Writes a page for each command. Replaces older pages, but never a file of the store, even if it has the name of a
+/// page.
 fn pages(dir: &Path, reserved: &Reserved) -> Result<(), Failure> {
     if !dir.is_dir() {
         return Err(Failure::NoDirectory(dir.to_owned()));

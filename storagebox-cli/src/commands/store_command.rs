@@ -1,4 +1,4 @@
-//! Commands on a namespace of a store, which is opened before and closed after.
+//! Commands on a namespace of a store. The store is opened before the command and closed after it.
 
 use std::io::Write;
 
@@ -29,7 +29,7 @@ impl Output<'_> {
         answer.print(self.to, self.as_json)
     }
 
-    /// Checks the file for the bytes of a value, if one is named.
+    /// Checks the file that gets the bytes of a value, if the command line names one.
     pub(super) fn target(&self, of: &OfOutput) -> Result<Option<Target>, Failure> {
         of.out.as_deref().map(|file| Target::at(file, of.force, self.reserved)).transpose()
     }

@@ -8,22 +8,22 @@ use super::{Exit, Failure};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunFailure {
-    #[error("another is running it; its lease lasts {} ms more, or longer if it is alive", .remaining.as_millis())]
+    #[error("another caller runs the command; its lease lasts {} ms more, or longer if the caller is alive", .remaining.as_millis())]
     InFlight { remaining: Duration },
     #[error("the id was used for another command")]
     OtherCommand,
     #[error("the id holds a value that `dedup run` did not record")]
     NoRun,
     #[error(
-        "the lease ran out while the command was running, and another has begun it: this run was ended, and nothing \
-         of it recorded"
+        "the lease ran out while the command was running, and another caller runs it: this run was ended, and \
+         nothing is recorded"
     )]
     LeaseLost,
     #[error("the command ran and ended with {exit_code}, but {failure}")]
     NotRecorded { exit_code: u8, failure: Box<Failure> },
     #[error(
-        "the command was run and ended with {exit_code}, and wrote {bytes} bytes, more than a record holds; they are \
-         not there any more"
+        "the command was run and ended with {exit_code}, and wrote {bytes} bytes, more than a record holds; the \
+         output was not kept"
     )]
     OutputNotKept { exit_code: u8, bytes: u64 },
     #[error("the command ran and ended with {exit_code}, but what it wrote could not be shown: {source}")]
@@ -40,9 +40,9 @@ pub(crate) enum RunFailure {
     BySignal(ExitStatus),
     #[error("interrupted: the command was killed and has not ended yet, and nothing is recorded")]
     Abandoned,
-    #[error("interrupted: the command has ended, nothing is recorded, and its lease is not given back")]
+    #[error("interrupted: the command has ended, nothing is recorded, and its lease is not returned")]
     LeaseKept,
-    #[error("interrupted: the command ended by itself, with {exit_code}, and that may not be recorded")]
+    #[error("interrupted: the command ended by itself with {exit_code}, and the result may not be recorded")]
     Unrecorded { exit_code: u8 },
     #[error(transparent)]
     Other(Box<Failure>),
@@ -64,12 +64,12 @@ impl RunFailure {
         match self {
             Self::InFlight { .. } => "wait longer, or run this again later",
             Self::OtherCommand => {
-                "use another id for another command, or name with --fingerprint what is to be the same; after a run that was cut \
-                 off, which has no record: look at what it did, and `dedup record`, then `dedup forget`, free the id"
+                "use another id for another command, or give the runs the same --fingerprint; if a run was cut off and left no \
+                 record, look at what it did, then free the id with `dedup record` and `dedup forget`"
             }
             Self::NoRun => "use another id, or another namespace",
             Self::LeaseLost => {
-                "run this again for the other's result; give a longer --lease if this machine was only slow"
+                "run this again for the other caller's result; give a longer --lease if this machine was only slow"
             }
             Self::NotRecorded { .. } => {
                 "the command may run a second time once the lease has run out: look at what it did, then run this again"
@@ -80,7 +80,7 @@ impl RunFailure {
             }
             Self::Spawn { .. } => "check the command's name and rights; nothing was run or recorded",
             Self::Follow(_) => "nothing is recorded: look at what the command did, then run this again",
-            Self::NotRun => "run the same command line again, for another's result or to run the command",
+            Self::NotRun => "run the same command line again, for another caller's result or to run the command",
             Self::Interrupted(_) | Self::BySignal(_) => {
                 "look at what the command did; the same command line runs it again"
             }
@@ -94,7 +94,7 @@ impl RunFailure {
         }
     }
 
-    /// Returns whether a result is recorded, if the command ran here. The inner `None` means that this is unknown.
+    /// Returns whether a result is recorded: `None` if the command did not run here, `Some(None)` if this is unknown.
     pub(crate) fn recorded(&self) -> Option<Option<bool>> {
         match self {
             Self::NotShown { .. } | Self::OutputNotKept { .. } => Some(Some(true)),

@@ -6,9 +6,8 @@ fn shown(operation: &'static str, error: Error) -> (String, &'static str, Exit) 
     (failure.to_string(), failure.help(), failure.exit())
 }
 
-/// An error tells the operation, the backend, what happened, and the next step.
 #[test]
-fn a_store_that_fails_is_told_with_the_next_step() {
+fn an_error_names_operation_backend_cause_and_next_step() {
     for (operation, phrase, kind, next) in [
         ("take", "take an item", ErrorKind::Unavailable, "check that the server runs"),
         ("take", "take an item", ErrorKind::NotSetUp, "run `storagebox setup --url ...`"),
@@ -28,7 +27,7 @@ fn a_store_that_fails_is_told_with_the_next_step() {
 }
 
 #[test]
-fn a_store_without_a_server_is_given_no_advice_about_one() {
+fn advice_for_sqlite_names_the_file_and_no_server() {
     for kind in [ErrorKind::Unavailable, ErrorKind::Denied] {
         for operation in ["setup", "take"] {
             let help = help(&Error::new(kind, "this happened").during(operation).on("sqlite"));
@@ -37,9 +36,9 @@ fn a_store_without_a_server_is_given_no_advice_about_one() {
     }
 }
 
-/// A table, a file or an answer may be damaged.
+/// The advice must fit corrupt data in a table, in a file and in an answer.
 #[test]
-fn no_advice_speaks_of_a_record_or_a_cause_that_is_not_named() {
+fn advice_on_corrupt_data_names_no_record_and_no_cause() {
     let named = Error::corrupt("the schema", "it has another epoch");
     for error in [named, Error::new(ErrorKind::Corrupt, "the file is damaged; restore it from a copy")] {
         for advice in [help(&error), error.kind().advice()] {
@@ -49,7 +48,7 @@ fn no_advice_speaks_of_a_record_or_a_cause_that_is_not_named() {
 }
 
 #[test]
-fn a_program_is_told_the_kind_and_whether_it_may_have_taken_effect() {
+fn an_error_as_json_has_kind_and_certainty() {
     let failure = Failure::from(Error::unknown("lost").during("take").on("redis"));
     let expected = serde_json::json!({
         "error": "cannot take an item on redis: lost",
@@ -67,7 +66,7 @@ fn a_program_is_told_the_kind_and_whether_it_may_have_taken_effect() {
 }
 
 #[test]
-fn the_root_of_a_failed_connection_is_told_and_nothing_of_what_is_stored() {
+fn the_root_cause_is_shown_only_for_errors_of_access() {
     let lost = || Error::unknown("lost").caused_by(io::Error::other("no route\u{1b} to host"));
     let failed = |kind| Failure::from(Error::new(kind, "this happened").during("ping").caused_by(lost()));
     // The messages of these kinds refer to the cause.
@@ -79,7 +78,7 @@ fn the_root_of_a_failed_connection_is_told_and_nothing_of_what_is_stored() {
 }
 
 #[test]
-fn an_unresolved_call_is_told_apart_from_one_that_did_nothing() {
+fn the_advice_says_if_a_call_may_have_taken_effect() {
     let error = || Error::new(ErrorKind::Unavailable, "the server went away");
     assert!(!shown("take", error()).1.contains("may have taken effect"));
     assert!(shown("take", error().after_unresolved()).1.contains("may have taken effect"));
@@ -89,7 +88,7 @@ fn an_unresolved_call_is_told_apart_from_one_that_did_nothing() {
 }
 
 #[test]
-fn what_the_caller_must_change_is_bad_input() {
+fn an_invalid_argument_exits_with_bad_input() {
     for operation in [step::OPEN, "list"] {
         let (_, _, exit) = shown(operation, Error::invalid("url", "is no URL"));
         assert_eq!(exit, Exit::BadInput);
@@ -97,7 +96,7 @@ fn what_the_caller_must_change_is_bad_input() {
 }
 
 #[test]
-fn a_part_that_is_not_opened_is_told_without_a_call() {
+fn an_error_without_a_call_is_about_opening_the_namespace() {
     let failure = Failure::from(Error::misconfigured("the strategy", "is another").on("redis"));
     assert_eq!(failure.to_string(), "cannot open the namespace on redis: the strategy is another");
     assert!(failure.help().contains("open it as it was created"), "{}", failure.help());

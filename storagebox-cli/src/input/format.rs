@@ -1,5 +1,5 @@
-//! Decides which input is read. A file of another kind is refused as a whole before any work, and a line that may mean
-//! another value is rejected.
+//! Decides which input is accepted. A file of another kind is refused as a whole before any work. A line whose value is
+//! ambiguous is rejected.
 
 use storagebox::values::plain;
 
@@ -7,7 +7,7 @@ use super::Reason;
 use super::records::{BYTE_ORDER_MARK, Record, Unreadable};
 use super::scan::Fault;
 
-/// This number of bytes shows the kind of any file.
+/// The number of bytes that is enough to recognise the kind of any file.
 const HEAD: usize = 256;
 
 /// Column separators of other programs.
@@ -26,7 +26,7 @@ pub(crate) enum Foreign {
     Document,
     #[error("it is JSON")]
     Json,
-    #[error("it is a pointer of Git LFS, and not the file that this stands for")]
+    #[error("it is a pointer of Git LFS, and not the file itself")]
     Pointer,
     #[error("its columns are separated by `{}`", .0.escape_default())]
     Separator(char),
@@ -92,7 +92,7 @@ const OPENINGS: [(&[u8], Foreign); 15] = [
 /// The first block of a bzip2 file, after `BZh` and a digit.
 const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 
-/// Usual names of the first column, and the words that stand beside them in longer names.
+/// Usual names of the first column, and the words that longer names combine with them.
 const NAMES: &str = "\
     account code codes coupon coupons customer customers email emails id ids item items key keys mail \
     member name number token tokens user username users voucher vouchers";
@@ -100,7 +100,8 @@ const WITH_NAMES: &str = "\
     access activation address card contact discount e external first full gift last license order phone \
     product promo promotion record serial subscriber unique";
 
-/// Whether these bytes show the kind of a file. A pipe may bring a few bytes, and the next ones much later.
+/// Returns whether these bytes are enough to recognise the kind of a file. A pipe may deliver a few bytes, and the next
+/// bytes much later.
 pub(super) fn is_enough(head: &[u8]) -> bool {
     let text = opening(head);
     let may_be_known = BEGINNINGS.iter().any(|(beginning, _)| beginning.starts_with(head))
@@ -142,7 +143,8 @@ fn is_wide(head: &[u8]) -> bool {
     even.max(odd) > even.min(odd) * 4 && even.max(odd) >= 2 && even.max(odd) * 3 > head.len()
 }
 
-/// Whether the record is the directive `sep=,` of a spreadsheet. Fails if it names another separator.
+/// Returns whether the record is the directive `sep=,` of a spreadsheet. Fails if the directive names another
+/// separator.
 pub(super) fn is_directive(record: &Record) -> Result<bool, Foreign> {
     let Ok(first) = &record.first else { return Ok(false) };
     let Some(separator) = first.strip_prefix(b"sep=").or(first.strip_prefix(b"SEP=")) else { return Ok(false) };
@@ -153,7 +155,7 @@ pub(super) fn is_directive(record: &Record) -> Result<bool, Foreign> {
     }
 }
 
-/// Whether the second record is needed to tell what the first one is.
+/// Returns whether the second record is needed to decide whether the first one is a header.
 pub(super) fn asks_for_next(first: &Record, is_said: bool) -> bool {
     is_said || text_of(first).is_some_and(is_name)
 }
@@ -208,7 +210,7 @@ fn kind(character: char) -> char {
     }
 }
 
-/// Fails if a header has another separator.
+/// Checks that a header has no other separator than commas.
 pub(super) fn check_columns(header: &Record) -> Result<(), Foreign> {
     match text_of(header).filter(|_| !header.quoted).and_then(separator) {
         Some(separator) => Err(Foreign::Separator(separator)),
@@ -229,7 +231,7 @@ pub(super) fn too_long(line: &[u8]) -> Unreadable {
     }
 }
 
-/// Returns the first column as text, unless it may mean another value. Every character in quotes is meant.
+/// Returns the first column as text. Rejects an ambiguous value, unless it is in quotes.
 pub(super) fn text(record: &Record) -> Result<&str, Reason> {
     let first = record.first.as_ref().map_err(|unreadable| Reason::from(*unreadable))?;
     let text = str::from_utf8(first).map_err(|_| Reason::NotUtf8)?;
@@ -242,8 +244,8 @@ pub(super) fn text(record: &Record) -> Result<&str, Reason> {
     }
 }
 
-/// Whether a field is read unchanged without quotes. Bytes that are not UTF-8 count as such, because quotes do not help
-/// them.
+/// Returns whether a field without quotes is read back unchanged. Bytes that are not UTF-8 count as unchanged, because
+/// quotes do not help them.
 pub(crate) fn is_meant(field: &[u8]) -> bool {
     str::from_utf8(field).map_or(true, |text| unquoted(text).is_ok())
 }
@@ -258,7 +260,7 @@ fn unquoted(text: &str) -> Result<&str, Reason> {
     if let Some(separator) = separator(text) {
         return Err(Reason::Separator(separator));
     }
-    // Other programs leave this out, so that one person would have two ids.
+    // Other programs read only the text within `="..."`, so that one person would have two ids.
     if text.starts_with("=\"") {
         return Err(Reason::Formula);
     }

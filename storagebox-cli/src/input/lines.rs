@@ -23,8 +23,8 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Opens the source, and refuses a file that is no list. A pipe may keep its reader waiting, so it is checked with
-    /// its first line.
+    /// Opens the source, and refuses a file that is no list. A pipe is checked later, with its first line, because it
+    /// may keep its reader waiting.
     pub(crate) async fn open(source: &Source, header: bool) -> Result<Self, Failure> {
         let (input, bytes) = source.open().map_err(|error| unreadable(source, error))?;
         let (source, records) = (source.clone(), Records::new(input));

@@ -1,5 +1,5 @@
 //! Input files: the checked first column of a CSV with line numbers, read as a stream. `format` decides which input is
-//! read.
+//! accepted.
 
 mod format;
 mod lines;
@@ -105,7 +105,7 @@ pub(crate) enum Reason {
     Header,
     #[error("holds a carriage return that ends no line; end lines with LF or CRLF")]
     Return,
-    #[error("holds `{}` and no quotes; columns are separated by commas, and a value that holds it stands in quotes", .0.escape_default())]
+    #[error("holds `{}` and no quotes; columns are separated by commas, and a value with this character needs quotes", .0.escape_default())]
     Separator(char),
     #[error("holds a byte order mark: two files were joined without a line end between them")]
     Mark,

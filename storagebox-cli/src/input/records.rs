@@ -16,7 +16,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// A record: its place in the file, and its first field.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
-    /// The line on which it begins, counted from 1.
+    /// The line on which the record begins, counted from 1.
     pub line: u64,
     /// The offset of its end in the file, in bytes.
     pub ends_at: u64,
@@ -94,7 +94,7 @@ impl Records {
         Record { line, ends_at: self.offset, first, quoted: false, alone: true }
     }
 
-    /// Skips byte order marks before a record, which joined files have anywhere.
+    /// Skips byte order marks before a record. Joined files may have them before any record.
     async fn pass_over_marks(&mut self) -> io::Result<()> {
         loop {
             let rest = &self.buffer[self.start..];

@@ -1,11 +1,11 @@
 //! Finds the end of a CSV record, and its first field.
 //!
-//! This is not the csv crate's reader, which skips blank lines, counts lines from the previous record, and lets a quote
-//! that is never closed swallow the rest of the file. Here each of these is one rejected line.
+//! The reader of the csv crate is not used: it skips blank lines, counts lines from the previous record, and reads the
+//! rest of the file into a quote that is never closed. Here a blank line and an open quote each reject one line.
 
 use std::borrow::Cow;
 
-/// The beginning of some bytes.
+/// The result of a scan: what the bytes begin with.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Scan<'a> {
     /// A record of this length with its line end. `alone` means that no comma follows the first field.
@@ -132,7 +132,7 @@ fn after_quote(bytes: &[u8], after: usize, whole: bool) -> End {
 mod tests {
     use super::*;
 
-    /// The first field of each line.
+    /// Asserts the first field of each line.
     #[track_caller]
     fn assert_first(cases: &[(&str, &str)]) {
         for (line, expected) in cases {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_csv_is_named() {
+    fn malformed_csv_is_reported_with_its_fault() {
         let open_quotes = ["\"open\nmore\n", "a,\"open\n"].map(|line| (line, Fault::OpenQuote));
         let texts_after = ["\"a\"b\n", "\"a\" \n"].map(|line| (line, Fault::TextAfterQuote));
         let returns = [("\"a\"\rb\n", Fault::Return), ("\"a\"\r\"b\"\r", Fault::Return)];
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_cut_anywhere_asks_for_more_or_is_the_same() {
+    fn a_record_cut_anywhere_asks_for_more_bytes() {
         let text = "\"a\"\"b,\n\",x,\"y\"\r\n";
         let whole = scan(text.as_bytes(), true);
         for cut in 1..text.len() {

@@ -8,7 +8,7 @@ use super::target::Target;
 use crate::exit::Failure;
 use crate::terminal;
 
-/// Rows in a file without a name, of which nothing is left if the process is killed.
+/// Rows in a file without a name. If the process is killed, nothing is left of the file.
 #[derive(Debug)]
 pub(crate) struct PendingCsv {
     target: Target,

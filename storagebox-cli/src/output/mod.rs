@@ -4,7 +4,7 @@
 //! - A file appears in one step, with all its bytes on disk, when the work is done. A file that another program creates
 //!   under that name meanwhile stays, and the command fails.
 //! - No file takes the name of one of the store's own files or of an input.
-//! - A file is for its owner alone, because codes are money.
+//! - Only its owner can read a file, because codes are money.
 //! - `-`, `/dev/stdout`, `/dev/stderr`, a pipe and a device are written when the work is done.
 
 mod csv;

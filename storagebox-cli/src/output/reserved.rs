@@ -24,7 +24,8 @@ impl Reserved {
         Ok(reserved)
     }
 
-    /// Reserves an input too. Fails if it is the store: SQLite would lose its locks when the file is closed.
+    /// Reserves an input too. Fails if the input is a file of the store, because SQLite would lose its locks when that
+    /// file is closed.
     pub(crate) fn and_input(mut self, source: &Source) -> Result<Self, Failure> {
         self.refuse_store(source.path())?;
         self.inputs.push(source.clone());
@@ -48,7 +49,7 @@ impl Reserved {
     }
 }
 
-/// Whether both paths lead to one file, by whatever links, or would if it were created.
+/// Returns whether both paths lead to one file, through any links. Also compares paths of files that do not exist yet.
 pub(super) fn is_same(path: &Path, other: &Path) -> bool {
     match [path, other].map(identity) {
         [None, None] => full_name(path).is_some_and(|name| full_name(other) == Some(name)),
@@ -56,7 +57,7 @@ pub(super) fn is_same(path: &Path, other: &Path) -> bool {
     }
 }
 
-/// What the system knows an existing file by: the device, and the file's number there.
+/// Returns how the system identifies an existing file: by its device, and its number on the device.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;

@@ -13,7 +13,7 @@ use crate::terminal::{self, PrintableWriter};
 /// An output whose path was checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    /// As the user named it.
+    /// The path as the user wrote it.
     path: PathBuf,
     destination: Destination,
     is_secret: bool,
@@ -42,7 +42,7 @@ impl Target {
         if target.is_there() && !replace {
             return Err(Failure::Exists(path.to_owned()));
         }
-        // Finds a directory that cannot be written to before the work.
+        // Fails before the work if the directory cannot be written to.
         target.unnamed_file()?;
         Ok(target)
     }
@@ -92,7 +92,7 @@ impl Target {
         created.map_err(|error| self.unwritable(error))
     }
 
-    /// Publishes what was written to an unnamed file.
+    /// Publishes the content of an unnamed file.
     pub(super) fn publish(&self, mut file: File) -> Result<(), Failure> {
         file.rewind().map_err(|error| self.unwritable(error))?;
         self.publish_from(&mut file)
@@ -179,7 +179,7 @@ fn stream(_: FileType) -> Option<Destination> {
     None
 }
 
-/// Opens a pipe or a device, which another program may have replaced by a file.
+/// Opens a pipe or a device. Fails if another program has replaced it by a file.
 fn open_stream(path: &Path) -> io::Result<File> {
     let stream = OpenOptions::new().write(true).open(path)?;
     match stream.metadata()?.is_file() {
@@ -188,7 +188,7 @@ fn open_stream(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Whether the path ends as in `given/`, whose last part alone would be the name of a file.
+/// Returns whether the path ends like `given/` or `given/.`, and so names a folder.
 fn names_a_folder(path: &Path) -> bool {
     let path = path.to_string_lossy();
     matches!(path.rsplit(std::path::is_separator).next(), Some("" | "."))
@@ -206,7 +206,7 @@ fn copy(from: &mut impl Read, to: &mut (impl Write + ?Sized)) -> io::Result<()> 
     io::copy(from, to).and_then(|_| to.flush())
 }
 
-/// Makes a new name last through a power cut.
+/// Flushes the directory to disk, so that a new name in it survives a power failure.
 #[cfg(unix)]
 fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()

@@ -41,7 +41,7 @@ fn a_file_that_exists_is_replaced_only_if_asked() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "a,b,c\n");
 }
 
-/// The file may even be the store, by another name.
+/// The new file may be the store under another name, so `--force` must not replace it.
 #[test]
 fn a_file_that_appears_during_the_work_stays_even_with_force() {
     let folder = tempfile::tempdir().unwrap();

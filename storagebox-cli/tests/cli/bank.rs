@@ -18,7 +18,7 @@ fn a_store_answers_and_is_set_up() {
 }
 
 #[test]
-fn what_can_be_said_of_an_empty_bank_exits_with_0() {
+fn commands_on_an_empty_bank_exit_with_0() {
     assert_eq!(answer(&["bank", "release", "b", "ada"], 0)["outcome"], "released");
     assert_eq!(answer(&["bank", "counts", "b"], 0)["total"], 0);
     assert_eq!(answer(&["bank", "audit", "b"], 0)["audit"], "ok");
@@ -27,7 +27,7 @@ fn what_can_be_said_of_an_empty_bank_exits_with_0() {
 }
 
 #[test]
-fn an_id_that_begins_with_a_dash_follows_two() {
+fn an_id_that_begins_with_a_dash_needs_a_double_dash() {
     let take = |id: &[&'static str]| [&["bank", "take", "b", "--for", "15m", "--json"], id].concat();
     let ended = Place::new().run(&take(&["--", "-5"])).exits(1);
     assert_eq!(ended.json()["id"], "-5");
@@ -54,14 +54,14 @@ fn standard_input_is_loaded() {
 }
 
 #[test]
-fn no_list_is_made_where_a_load_rejected_nothing() {
+fn a_load_without_rejects_writes_no_list() {
     let place = Place::with("A\n", "");
     place.run(&["bank", "load", "b", "items.csv"]).exits(0);
     assert_eq!(place.names(), ["ids.csv", "items.csv"]);
 }
 
 #[test]
-fn a_load_refuses_what_it_cannot_read_or_would_overwrite() {
+fn a_load_refuses_unreadable_and_overwritten_files() {
     for (args, because) in [
         (&["none.csv"][..], "none.csv"),
         (&["items.csv", "--rejects", "./items.csv"], "overwrite"),
@@ -77,7 +77,7 @@ fn a_load_refuses_what_it_cannot_read_or_would_overwrite() {
 }
 
 #[test]
-fn no_progress_is_drawn_where_nobody_watches() {
+fn no_progress_is_drawn_without_a_terminal() {
     let items: String = (0..12_345).map(|n| format!("CODE-{n}\n")).collect();
     let ended = Place::with(items, "").run(&["bank", "load", "b", "items.csv"]).exits(0);
     assert!(!ended.stderr.contains('\u{1b}') && !ended.stderr.contains('\r'), "{:?}", ended.stderr);

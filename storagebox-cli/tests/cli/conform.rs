@@ -14,7 +14,7 @@ fn a_server_is_certified_for_a_part_and_nothing_stays<S: Store>() {
     let store = S::bare();
     let place = store.place_of_owner();
     let args = ["conform", "--part", "joined-entities", "--profile", "smoke", "--seed", "7", "--json"];
-    // A part does not certify the whole.
+    // The exit code is 1, because a part does not certify the whole store.
     let certificate = place.run(&args).exits(1).json();
     let parts = certificate["parts"].as_array().unwrap();
     let joined = parts.iter().find(|part| part["part"] == "joined_entities").unwrap();

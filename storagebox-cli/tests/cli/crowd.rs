@@ -10,7 +10,7 @@ use crate::support::{Ended, FILES, Given, Place, assert_exactly_once};
 
 tests_on! {
     [dynamo postgres redis sqlite]:
-        a_second_run_gives_everybody_the_same_again,
+        a_second_run_gives_each_person_the_same_item,
         four_processes_at_once_serve_each_person_once;
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// Writes the files of a run, which begin with the person `first`.
+    /// Writes the files of a run. The ids begin with the person `first`.
     fn at(self, place: Place, first: usize) -> Place {
         place.write("items.csv", (0..self.items).map(|n| format!("CODE-{n}\n")).collect::<String>());
         place.write("ids.csv", self.ids(first));
@@ -40,7 +40,7 @@ impl Crowd {
         assert_eq!([&audit["held"], &audit["free"]], [self.people, self.items - self.people]);
     }
 
-    /// A second run gives each person the same item.
+    /// Asserts that a second run gives each person the same item.
     pub(crate) fn comes_twice(self, place: Place) {
         let place = self.at(place, 0);
         place.hand_out(&["--alone"]).exits(0);
@@ -57,7 +57,7 @@ impl Crowd {
         self.assert_balanced(&place);
     }
 
-    /// A run during which the server crashes fails and writes no output. The next one continues.
+    /// Asserts that a run fails and writes no output if the server crashes, and that the next run completes the work.
     #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     pub(crate) fn meets_a_crash(self, place: Place, kill: impl FnOnce(), start_again: impl FnOnce()) {
         let place = self.at(place, 0);
@@ -74,7 +74,7 @@ impl Crowd {
         self.carries_on(&place);
     }
 
-    /// The run is killed, and the next one continues.
+    /// Kills a run half-way, and asserts that the next run completes the work.
     #[cfg(feature = "sqlite")]
     pub(crate) fn is_left_half_way(self, place: Place) {
         let place = self.at(place, 0);
@@ -85,7 +85,7 @@ impl Crowd {
         self.carries_on(&place);
     }
 
-    /// Starts a run that has given items to some people, and waits for the rest of its ids.
+    /// Starts a run, and returns it when it has given items to some people and waits for the rest of its ids.
     fn goes_half_way(self, place: &Place) -> (Child, ChildStdin, Vec<u8>) {
         place.write("given.csv", "old");
         let mut run = spawn(place, "-");
@@ -108,7 +108,7 @@ impl Crowd {
     }
 }
 
-fn a_second_run_gives_everybody_the_same_again<S: Store>() {
+fn a_second_run_gives_each_person_the_same_item<S: Store>() {
     let store = S::ready();
     S::CROWD.comes_twice(store.place());
 }

@@ -14,7 +14,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn the_first_command_makes_it_and_says_so() {
+fn the_first_command_creates_the_store_and_prints_a_note() {
     let place = place();
     let first = place.run(&["bank", "counts", "b"]).exits(0);
     assert!(first.stderr.starts_with(MADE), "{}", first.stderr);
@@ -23,7 +23,7 @@ fn the_first_command_makes_it_and_says_so() {
 }
 
 #[test]
-fn it_is_not_made_by_those_who_only_look() {
+fn ping_promises_and_demo_create_no_store() {
     let place = place();
     let ping = place.run(&["ping"]).exits(1);
     assert!(ping.stderr.contains("\nhelp: run `storagebox setup"), "{}", ping.stderr);
@@ -34,7 +34,7 @@ fn it_is_not_made_by_those_who_only_look() {
 }
 
 #[test]
-fn a_store_with_a_name_is_not_made_by_the_way() {
+fn a_store_with_a_url_is_not_created_implicitly() {
     let place = place().on("sqlite:mistyped.db");
     let failed = place.run(&["bank", "counts", "b"]).exits(3);
     assert!(failed.stderr.contains("\nhelp: run `storagebox setup"), "{}", failed.stderr);
@@ -42,7 +42,7 @@ fn a_store_with_a_name_is_not_made_by_the_way() {
 }
 
 #[test]
-fn many_who_make_it_at_once_make_one() {
+fn eight_commands_at_once_create_one_store() {
     let place = place();
     let take = ["token", "create", "tokens", "t", "--json"];
     let spawn = || place.command(&take).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -57,11 +57,11 @@ fn many_who_make_it_at_once_make_one() {
 }
 
 #[test]
-fn a_crowd_comes_twice() {
+fn a_second_run_for_a_crowd_gives_the_same_items() {
     Crowd { items: 200, people: 150 }.comes_twice(place());
 }
 
 #[test]
-fn twenty_shells_at_once_make_it_and_run_the_command_once() {
+fn twenty_concurrent_shells_create_one_store_and_one_run() {
     Once::at(place()).is_made_and_run_for_twenty_shells(MADE);
 }

@@ -12,10 +12,10 @@ use crate::support::{Ended, Place};
 
 tests_on! {
     [dynamo postgres redis]:
-        a_change_in_doubt_is_told_and_not_repeated, an_empty_bank_is_told_although_replies_are_lost;
+        a_change_with_unknown_outcome_is_reported_not_retried, an_empty_bank_is_reported_although_replies_are_lost;
 }
 
-/// More requests than any change takes.
+/// An upper bound of the number of requests of one change.
 const MOST_REQUESTS: usize = 20;
 
 /// A proxy that cuts the connection during a command.
@@ -54,8 +54,9 @@ impl Doubt {
     }
 }
 
-/// The command counts at most once at any cut, and tells the user to look if the outcome is unknown.
-fn a_change_in_doubt_is_told_and_not_repeated<S: Served>() {
+/// The command counts at most once, wherever the connection is cut. If the outcome is unknown, the command advises the
+/// user to read the value.
+fn a_change_with_unknown_outcome_is_reported_not_retried<S: Served>() {
     let store = S::ready();
     let doubt = Doubt::before(store.address());
     let (far, near) = (store.place_by(doubt.proxy.addr()), store.place());
@@ -81,8 +82,9 @@ fn is_in_doubt(ended: Ended, value: i64) -> bool {
     true
 }
 
-/// Every third reply is lost, and half of the people come too late. The command tells each of them so, without a doubt.
-fn an_empty_bank_is_told_although_replies_are_lost<S: Served>() {
+/// Every third reply is lost, and half of the people find an empty bank. The command reports `empty` for each of them,
+/// and no outcome is unknown.
+fn an_empty_bank_is_reported_although_replies_are_lost<S: Served>() {
     const PEOPLE: usize = 24;
     let store = S::ready();
     let doubt = Doubt::before(store.address());
@@ -91,7 +93,7 @@ fn an_empty_bank_is_told_although_replies_are_lost<S: Served>() {
     far.write("items.csv", lines("item", PEOPLE / 2));
     far.write("ids.csv", lines("person", PEOPLE));
     doubt.proxy.arm_every(Cut::ReplyLost, "person-", 3);
-    // 1: some people have no item. 3 would be: the outcome is unknown.
+    // The exit code is 1, because some people have no item. An unknown outcome would be 3.
     far.hand_out(&["--concurrency", "1"]).exits(1);
     let given = far.read("given.csv");
     let refused = given.lines().filter(|line| line.ends_with(",empty")).count();

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::support::Place;
 
-/// A second store was created beside the intended one.
+/// A URL with a line end would create a second store beside the intended one.
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_url_with_a_line_end_names_no_second_store() {
@@ -35,10 +35,10 @@ fn a_url_with_a_line_end_names_no_second_store() {
     assert_eq!(place.names(), before);
 }
 
-/// As when a URL is composed of several variables, or has a comment as in an `.env` file.
+/// Such a URL comes from joined variables, or from a line with a comment in an `.env` file.
 #[cfg(feature = "sqlite")]
 #[test]
-fn a_url_with_a_comment_or_a_blank_in_it_names_no_second_store() {
+fn a_url_with_a_comment_or_a_blank_names_no_second_store() {
     let place = Place::without_url();
     place.run(&["setup", "--url", "sqlite:shop.db"]).exits(0);
     let before = place.names();
@@ -57,9 +57,10 @@ fn a_url_with_a_comment_or_a_blank_in_it_names_no_second_store() {
     assert_eq!(place.names(), before);
 }
 
-/// A loop over the lines of a file with carriage returns passes them on, and one person got two codes.
+/// A loop over the lines of a file may pass carriage returns on. A carriage return as part of an id would give one
+/// person two codes.
 #[test]
-fn an_argument_with_a_line_end_is_no_second_id() {
+fn an_argument_with_a_line_end_is_refused() {
     let place = Place::new();
     for args in [
         &["bank", "take", "n", "ada\r"][..],
@@ -83,7 +84,7 @@ fn an_argument_with_a_line_end_is_no_second_id() {
     place.run(&["dedup", "record", "n", "ada", "a value\r\n", "--op", "me"]).exits(0);
 }
 
-/// The same URL led to different servers in different shells.
+/// The variables would make the same URL lead to different servers in different shells.
 #[cfg(feature = "postgres")]
 #[test]
 fn no_variable_of_postgres_chooses_another_store() {
@@ -105,10 +106,10 @@ fn no_variable_of_postgres_chooses_another_store() {
     assert!(ended.stderr.contains("the server could not be reached"), "{}", ended.stderr);
 }
 
-/// The SDK panicked, or its immediate error was retried for half a minute.
+/// With such a variable the SDK would panic, or retry an immediate error for half a minute.
 #[cfg(feature = "dynamo")]
 #[test]
-fn a_variable_of_amazons_that_makes_no_sense_here_is_named_or_passed_over() {
+fn an_unusable_aws_variable_is_reported_or_ignored() {
     let place = Place::new().on("dynamodb://eu-west-1/shop?endpoint=http://127.0.0.1:1");
     let place = place.knowing([("AWS_ACCESS_KEY_ID", "ada"), ("AWS_SECRET_ACCESS_KEY", "hunter2")]);
     let cases = [
@@ -132,24 +133,24 @@ fn a_variable_of_amazons_that_makes_no_sense_here_is_named_or_passed_over() {
     }
 }
 
-/// It led to a table of the same name on another service.
+/// The variable would make the URL lead to a table of the same name on another service.
 #[cfg(feature = "dynamo")]
 #[test]
-fn no_variable_of_amazons_chooses_another_endpoint() {
+fn an_aws_endpoint_variable_is_refused() {
     for variable in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB"] {
         for url in ["dynamodb://eu-west-1/shop", "dynamodb+articles://eu-west-1/items/records"] {
             let place = Place::new().on(url).knowing([(variable, "http://127.0.0.1:1")]);
             let ended = place.run(&["ping"]).exits(2);
-            let told = format!("{variable} would lead elsewhere than the URL says");
+            let told = format!("{variable} would make the SDK use another endpoint than the URL");
             assert!(ended.stderr.contains(&told), "{}", ended.stderr);
         }
     }
 }
 
-/// With too many open files the resolver says that the name does not exist.
+/// If a process has too many open files, the resolver reports that the name does not exist.
 #[cfg(all(unix, feature = "redis", feature = "postgres"))]
 #[test]
-fn a_name_is_not_called_missing_where_no_file_can_be_opened() {
+fn a_host_is_not_reported_missing_when_files_run_out() {
     for files in 6..=20 {
         for url in ["redis://localhost:1", "postgres://user@localhost:1/database"] {
             let mut limited = std::process::Command::new("sh");

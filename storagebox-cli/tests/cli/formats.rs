@@ -45,7 +45,7 @@ fn refused_by_all(bytes: &[u8], told: &[&str]) {
 }
 
 #[test]
-fn what_is_no_list_is_refused_with_what_to_do() {
+fn a_foreign_file_is_refused_with_advice() {
     let text = "SAVE-1\nSAVE-2\nSAVE-3\n";
     let wide = "list.csv, line 1: it is UTF-16 or UTF-32\nhelp: save it as UTF-8";
     refused_by_all(&utf16(text), &[wide]);
@@ -64,7 +64,7 @@ fn what_is_no_list_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_list_of_which_nothing_can_be_used_is_no_success() {
+fn a_list_without_a_usable_line_exits_with_2() {
     refused_by_all(b"", &["list.csv has no line that can be used\n"]);
     refused_by_all(b"\n\r\n\n", &["list.csv has no line that can be used\n"]);
     refused_by_all(b"A-1\rA-2\rA-3\r", &["can be used; line 1: holds a carriage return that ends no line"]);
@@ -80,9 +80,9 @@ fn a_list_of_which_nothing_can_be_used_is_no_success() {
     refused_by_all(b"\x1a", &["line 1: the field begins with a control character (U+001A)"]);
 }
 
-/// Each file has a good line, and one that another reader would take for another value.
+/// Each file has a good line, and a line that another program would read as another value.
 #[test]
-fn what_is_left_out_is_no_success_and_the_rest_is_done() {
+fn a_rejected_line_exits_with_1_and_the_rest_is_done() {
     for (lines, reason) in [
         (&b"A\nM\xFCller\n"[..], "not UTF-8"),
         (b"A\nB\rC\n", "carriage return"),
@@ -111,13 +111,13 @@ fn what_is_left_out_is_no_success_and_the_rest_is_done() {
 }
 
 #[test]
-fn blank_lines_leave_nothing_out() {
+fn a_list_with_blank_lines_exits_with_0() {
     let place = Place::new();
     place.write("list.csv", "A\n\n\r\nB\n\n");
     place.run(&["bank", "load", "n", "list.csv"]).exits(0);
 }
 
-/// One person got two codes.
+/// The byte order mark and the header of the second file must not give one person two codes.
 #[test]
 fn joined_files_are_read_as_one() {
     let ids = "\u{feff}email,name\nada@example.com,Ada\n\u{feff}email,name\n\u{feff}ada@example.com,Ada\n";
@@ -131,7 +131,7 @@ fn joined_files_are_read_as_one() {
 }
 
 #[test]
-fn a_directive_to_a_spreadsheet_takes_no_code() {
+fn a_separator_directive_takes_no_code() {
     for directive in ["sep=,\n", "\u{feff}sep=,\r\n", "\"sep=,\"\n"] {
         let place = Place::with(format!("{directive}A-1\n"), format!("{directive}name\nada\n"));
         let args = ["hand-out", "n", "--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv"];
@@ -143,9 +143,9 @@ fn a_directive_to_a_spreadsheet_takes_no_code() {
     }
 }
 
-/// The first person got nothing, without any message.
+/// If a value were skipped as a header, the first person would get nothing.
 #[test]
-fn a_header_that_is_none_is_refused() {
+fn a_value_in_place_of_the_header_is_refused() {
     for ids in ["ada@example.com\nbob.b@example.org\n", "1001\n1002\n", "c-7,Ada\nc-8,Bob\n"] {
         let place = Place::with("code\nA-1\n", ids);
         let ended = place.hand_out(&["--header"]).exits(2);
@@ -155,7 +155,7 @@ fn a_header_that_is_none_is_refused() {
 }
 
 #[test]
-fn quotes_say_that_every_character_is_meant() {
+fn a_value_in_quotes_is_read_unchanged() {
     let ids = "\"auth0|7\"\n\" ada \"\n\"a;b\"\n";
     let place = Place::with("A\nB\nC\n", ids);
     place.hand_out(&["--concurrency", "1"]).exits(0);

@@ -10,7 +10,7 @@ fn ids_of(given: &[Given]) -> Vec<&str> {
 }
 
 #[test]
-fn the_main_job() {
+fn each_subscriber_gets_one_code() {
     let place = Place::new();
     let [codes, subscribers] = ["codes.csv", "subscribers.csv"].map(sample);
     let args = [
@@ -48,7 +48,7 @@ fn the_main_job() {
 }
 
 #[test]
-fn more_people_than_codes() {
+fn people_beyond_the_number_of_codes_get_empty() {
     let items: String = (0..100).map(|n| format!("CODE-{n}\n")).collect();
     // Each person asks three times, the second and third time after the bank is empty.
     let ids: String = (0..3).flat_map(|_| (0..150).map(|n| format!("p{n}\n"))).collect();
@@ -70,7 +70,7 @@ fn more_people_than_codes() {
 }
 
 #[test]
-fn every_bound_on_concurrency_gives_the_same() {
+fn every_concurrency_gives_the_same_result() {
     for concurrency in ["1", "2", "7", "1000"] {
         let ids: String = (0..200).map(|n| format!("p{}\n", n % 20)).collect();
         let items: String = (0..20).map(|n| format!("CODE-{n}\n")).collect();
@@ -139,7 +139,7 @@ fn either_input_may_be_standard_input() {
 }
 
 #[test]
-fn without_items_an_empty_bank_says_so() {
+fn without_items_an_empty_bank_prints_a_note() {
     let place = Place::with("", "ada\n");
     let ended = place.run(&["hand-out", "items", "--ids", "ids.csv", "--out", "given.csv"]).exits(1);
     assert_eq!(place.read("given.csv"), "id,item,outcome\nada,,empty\n");
@@ -147,7 +147,7 @@ fn without_items_an_empty_bank_says_so() {
 }
 
 #[test]
-fn empty_inputs_are_no_success() {
+fn an_empty_input_exits_with_2() {
     for (items, ids, empty) in [("", "ada\n", "items.csv"), ("A\n", "", "ids.csv"), ("", "", "items.csv")] {
         let place = Place::with(items, ids);
         let ended = place.hand_out(&[]).exits(2);
@@ -163,9 +163,8 @@ fn more_items_than_a_batch_are_all_loaded() {
     assert_eq!([ended.figure("items added"), ended.figure("free left")], [12_345, 12_344]);
 }
 
-/// Only the answers go to standard output.
 #[test]
-fn the_answers_go_to_standard_output_and_the_audit_beside_them() {
+fn answers_go_to_standard_output_and_the_audit_to_standard_error() {
     let place = Place::with("SAVE-1\n", "ada\n\nbob\n");
     let args = ["hand-out", "items", "--items", "items.csv", "--ids", "-", "--out", "-", "--concurrency", "1"];
     let ended = place.run_with_input(&args, b"ada\n\nbob\n").exits(1);

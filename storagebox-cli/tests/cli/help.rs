@@ -80,9 +80,9 @@ fn every_help_fits_on_one_screen() {
     }
 }
 
-/// The exit codes of all commands, and those of `dedup run`.
+/// The main help lists the exit codes of all commands, and the help of `dedup run` lists its own exit codes.
 #[test]
-fn two_helps_list_exit_codes() {
+fn only_two_help_texts_list_exit_codes() {
     for &command in COMMANDS {
         let text = Place::new().run(&[command, &["--help"]].concat()).exits(0).stdout;
         let lists = command.is_empty() || command == ["dedup", "run"];
@@ -106,7 +106,7 @@ fn the_namespace_is_the_first_argument_of_every_operation() {
 }
 
 #[test]
-fn values_are_listed() {
+fn help_lists_the_possible_values() {
     let help = |args: &[&str]| Place::new().run(&[args, &["--help"]].concat()).exits(0).stdout;
     assert!(help(&["completions"]).contains("bash, elvish, fish, powershell, zsh"));
     assert!(help(&["ordered", "put"]).contains("[possible values: time, sequence]"));
@@ -126,7 +126,7 @@ fn every_help_names_the_variable_and_hides_its_value() {
 
 /// No error of the command line or the store shows more of a URL than its scheme.
 #[test]
-fn no_complaint_shows_the_url() {
+fn no_usage_error_shows_the_url() {
     let place = Place::new();
     for args in [
         &["ping", URL][..],
@@ -144,7 +144,7 @@ fn no_complaint_shows_the_url() {
 }
 
 #[test]
-fn the_environments_url_is_not_shown_either() {
+fn no_error_shows_a_url_from_the_environment() {
     for url in ["carrier-pigeon://ada:secret@loft/vouchers", "secret", "memory:secret"] {
         let ended = Place::new().on(url).run(&["setup"]).exits(2);
         assert!(ended.stderr.starts_with("error: cannot open the store"), "{}", ended.stderr);
@@ -154,7 +154,7 @@ fn the_environments_url_is_not_shown_either() {
 
 #[cfg(unix)]
 #[test]
-fn a_url_that_is_no_text_is_bad_usage_and_is_not_shown() {
+fn a_url_that_is_not_utf_8_is_bad_usage_and_is_not_shown() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let url = OsStr::from_bytes(b"postgres://ada:secret\xFF@localhost/");

@@ -11,14 +11,14 @@ tests_on! {
         tokens_are_consumed_once,
         operations_are_counted_once,
         the_newest_value_is_kept,
-        visitors_see_what_is_promised;
+        promises_and_demo_run_on_every_store;
     [dynamo]:
         a_ledger_is_listed_and_merged;
     [postgres redis sqlite]:
-        a_strategy_that_is_not_there_names_another;
+        an_unsupported_strategy_names_an_alternative;
 }
 
-/// The namespaces of a place.
+/// Runs commands in a place, and returns their output.
 struct Namespaces(Place);
 
 impl Namespaces {
@@ -82,7 +82,7 @@ fn tokens_are_consumed_once<S: Store>() {
     assert_eq!(here.answers(&["token", "create", "tokens", "m-7", "new"], 1, ["created", "gone"]), [1, 1]);
 }
 
-/// Uses the default strategy, with which some backends do not know the value at once.
+/// Uses the default strategy, and then the strategy `window`.
 fn operations_are_counted_once<S: Store>() {
     let store = S::ready();
     let here = Namespaces(store.place());
@@ -123,9 +123,9 @@ fn a_ledger_is_listed_and_merged<S: Store>() {
     assert_eq!(here.answers(&get, 0, ["value"]), [25]);
 }
 
-/// A backend without ledgers tells what to use instead.
+/// A backend without the strategy `ledger` advises another strategy.
 #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
-fn a_strategy_that_is_not_there_names_another<S: Store>() {
+fn an_unsupported_strategy_names_an_alternative<S: Store>() {
     let store = S::ready();
     let here = Namespaces(store.place());
     for args in
@@ -163,8 +163,8 @@ fn the_newest_value_is_kept<S: Store>() {
     assert!(times.stderr.contains("\nhelp: "), "{}", times.stderr);
 }
 
-/// `promises` lists the promises, and `demo` holds and tells which bank it leaves.
-fn visitors_see_what_is_promised<S: Store>() {
+/// `promises` lists the promises. `demo` passes, and names the bank that it leaves.
+fn promises_and_demo_run_on_every_store<S: Store>() {
     let store = S::ready();
     let here = Namespaces(store.place());
     let promises = here.0.run(&["promises", "--json"]).exits(0).json();

@@ -10,19 +10,19 @@ use crate::support::{Ended, Place};
 
 tests_on! {
     [dynamo postgres redis sqlite]:
-        twenty_shells_at_once_run_the_command_once_and_print_the_same,
-        a_runner_that_dies_is_followed_by_another,
+        twenty_concurrent_shells_print_the_output_of_one_run,
+        the_command_of_a_killed_runner_is_run_again,
         an_interrupted_command_is_run_again,
-        a_command_that_does_not_listen_is_killed,
-        what_a_command_leaves_behind_is_not_waited_for,
-        whoever_waits_may_go,
-        a_command_is_not_told_the_url;
+        a_command_that_ignores_a_signal_is_killed,
+        a_process_left_by_a_command_is_not_waited_for,
+        a_waiting_caller_ends_at_a_signal,
+        a_command_does_not_get_the_url_by_default;
 }
 
 /// The number of shells that run the command at once.
 const SHELLS: usize = 20;
 
-/// Between two signals.
+/// The pause between two signals.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A script that counts its runs, writes bytes that are no text to both outputs, and fails.
@@ -64,7 +64,7 @@ impl Once {
         (runner, stdout)
     }
 
-    /// Asserts that the runner tells how its command was interrupted, and that the next one runs the command.
+    /// Asserts that the runner prints how its command was interrupted, and that the next runner runs the command again.
     #[track_caller]
     fn is_left_open_by(&self, runner: Child, told: &str) {
         let ended = Ended::from(runner.wait_with_output().unwrap()).exits(123);
@@ -73,7 +73,8 @@ impl Once {
         assert_eq!(self.runs(), 2);
     }
 
-    /// Without a store some of the shells say that they created it, and nothing else differs.
+    /// Asserts that twenty concurrent shells get the output of one run. Some of the shells also print that they created
+    /// the store.
     #[cfg(feature = "sqlite")]
     pub(crate) fn is_made_and_run_for_twenty_shells(&self, made: &str) {
         let shells: Vec<_> = (0..SHELLS).map(|_| self.spawn(&[], TALKS)).collect();
@@ -100,8 +101,8 @@ impl Once {
     }
 }
 
-/// All print the same, also later ones, and the command ran once.
-fn twenty_shells_at_once_run_the_command_once_and_print_the_same<S: Store>() {
+/// All shells and a later caller print the same, and the command ran once.
+fn twenty_concurrent_shells_print_the_output_of_one_run<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
     let shells: Vec<_> = (0..SHELLS).map(|_| once.spawn(&[], TALKS)).collect();
@@ -115,8 +116,9 @@ fn twenty_shells_at_once_run_the_command_once_and_print_the_same<S: Store>() {
     assert_eq!(once.runs(), 1);
 }
 
-/// The runner is killed while its command runs. Another one runs it again when the lease has expired, and says so.
-fn a_runner_that_dies_is_followed_by_another<S: Store>() {
+/// The runner is killed while its command runs. When the lease has expired, another runner runs the command again, and
+/// prints a note.
+fn the_command_of_a_killed_runner_is_run_again<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
     // The command ends once its standard error is closed.
@@ -131,13 +133,13 @@ fn a_runner_that_dies_is_followed_by_another<S: Store>() {
     let output = waits.wait_with_output().unwrap();
     assert_eq!((output.status.code(), &output.stdout[..]), (Some(7), &b"out\xFF\0\n"[..]));
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.starts_with("note: the run that was under way left no result"), "{said}");
+    assert!(said.starts_with("note: the run of another caller left no result"), "{said}");
     assert_eq!(once.runs(), 2);
     assert_eq!(once.run(&options, TALKS).stdout, b"out\xFF\0\n");
     assert_eq!(once.runs(), 2);
 }
 
-/// The command gets the signal and ends. Nothing is recorded, and the next runner runs it.
+/// The command gets the signal and ends. Nothing is recorded, and the next runner runs the command again.
 fn an_interrupted_command_is_run_again<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -152,15 +154,15 @@ fn an_interrupted_command_is_run_again<S: Store>() {
     once.is_left_open_by(runner, told);
 }
 
-/// A command that ignores the signal is killed by the second one, and nothing is recorded. Two signals at once are one
-/// request, so the second one is repeated until it has an effect. One more would interrupt the runner while it returns
-/// its lease.
-fn a_command_that_does_not_listen_is_killed<S: Store>() {
+/// A second signal kills a command that ignores the first one, and nothing is recorded.
+fn a_command_that_ignores_a_signal_is_killed<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
     let script = "trap '' TERM; echo run >> runs; echo $$ > pid; echo started; while test -e runs; do sleep 0.05; done";
     let (runner, _stdout) = once.started(&ANY_COMMAND, script);
     let command = once.place.read("pid");
+    // Two signals at once are one request, so the signal is repeated until the command has ended. A further signal would
+    // interrupt the runner while it returns its lease.
     while tell("-0", command.trim()) {
         terminate(&runner);
         thread::sleep(PAUSE);
@@ -171,7 +173,7 @@ fn a_command_that_does_not_listen_is_killed<S: Store>() {
 }
 
 /// The command has ended and left a process that holds its output open.
-fn what_a_command_leaves_behind_is_not_waited_for<S: Store>() {
+fn a_process_left_by_a_command_is_not_waited_for<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
     let script = "echo run >> runs; (while test -e runs && ! test -e go; do sleep 0.05; done) & echo hi; exit 5";
@@ -183,8 +185,8 @@ fn what_a_command_leaves_behind_is_not_waited_for<S: Store>() {
     assert_eq!(once.runs(), 1);
 }
 
-/// A runner that waits for another's run ends at a signal, and the run goes on.
-fn whoever_waits_may_go<S: Store>() {
+/// A caller that waits for another caller's run ends at a signal, and the run continues.
+fn a_waiting_caller_ends_at_a_signal<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
     let script = "echo run >> runs; echo started; while test -e runs && ! test -e go; do sleep 0.05; done; echo done";
@@ -203,7 +205,7 @@ fn whoever_waits_may_go<S: Store>() {
 }
 
 /// The command does not get the URL of the store, which may hold a password, without `--pass-url`.
-fn a_command_is_not_told_the_url<S: Store>() {
+fn a_command_does_not_get_the_url_by_default<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
     let run = |id, options: &[&str], command: &[&str]| {
@@ -228,8 +230,8 @@ fn tell(signal: &str, id: &str) -> bool {
     std::process::Command::new("kill").args([signal, id]).stderr(Stdio::null()).status().unwrap().success()
 }
 
-/// Terminates the process after it has installed its handlers. Before that the signal would kill it; and one that comes
-/// between a handler and its listener is lost, so the signal is repeated.
+/// Terminates the process after it has installed its handlers. Repeats the signal, because a signal is lost between the
+/// start of a handler and the start of its listener.
 fn terminate_once_it_waits(child: &mut Child) {
     while child.try_wait().unwrap().is_none() {
         if catches_sigterm(child) {
@@ -239,14 +241,14 @@ fn terminate_once_it_waits(child: &mut Child) {
     }
 }
 
-/// Reads the mask of signals that Linux shows for a process.
+/// Returns whether the process handles SIGTERM.
 fn catches_sigterm(child: &Child) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap() >> 14 & 1 == 1
 }
 
-/// The output is full, and not closed by a reader.
+/// The output is a full device. Unlike a closed pipe, this is an error.
 #[cfg(all(feature = "sqlite", target_os = "linux"))]
 #[test]
 fn output_that_cannot_be_written_is_replayed_by_the_next_run() {
@@ -260,10 +262,10 @@ fn output_that_cannot_be_written_is_replayed_by_the_next_run() {
     assert_eq!(place.read("runs"), "run\n");
 }
 
-/// The intended store may differ from the default one.
+/// A `storagebox` in the command must not use the default store instead of the named one.
 #[cfg(all(unix, feature = "sqlite"))]
 #[test]
-fn a_url_by_its_option_is_none_of_the_commands_either() {
+fn a_url_from_the_option_is_not_passed_to_the_command() {
     let place = Place::without_url();
     place.run(&["setup", "--url", "sqlite:named.db"]).exits(0);
     let nested = format!("{} ping", env!("CARGO_BIN_EXE_storagebox"));

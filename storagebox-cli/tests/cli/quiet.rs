@@ -37,7 +37,7 @@ impl Quiet<'_> {
         ]
     }
 
-    /// With a level for all targets only our own libraries are logged.
+    /// Asserts that no log shows a secret if the filter has a level for all targets.
     pub(crate) fn tells_no_secret(&self) {
         self.place.write("items.csv", SECRETS[0]);
         for filter in ["trace", "debug,storagebox=trace"] {
@@ -51,7 +51,7 @@ impl Quiet<'_> {
         }
     }
 
-    /// A driver is logged if the filter names it.
+    /// Asserts that a driver is logged if the filter names it.
     #[cfg(feature = "dynamo")]
     pub(crate) fn hears_what_is_named(&self, target: &str) {
         let said = self.run(&format!("{target}=trace"), &["ping"]).exits(0).stderr;

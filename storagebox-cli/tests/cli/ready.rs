@@ -15,12 +15,12 @@ use crate::support::{Ended, Place};
 tests_on! {
     [dynamo postgres redis sqlite]:
         a_store_is_set_up_once_and_then_ready,
-        setups_at_once_are_one,
-        a_url_that_is_wrong_is_bad_usage;
+        concurrent_setups_all_succeed,
+        an_invalid_url_is_bad_usage;
     [dynamo postgres redis]:
-        a_server_that_is_down_is_not_reached;
+        a_server_that_is_down_is_reported_unreachable;
     [postgres redis sqlite]:
-        a_filter_for_everything_tells_no_secret;
+        a_log_filter_for_all_targets_shows_no_secret;
 }
 
 pub(crate) const COUNTS: [&str; 3] = ["bank", "counts", "b"];
@@ -41,7 +41,7 @@ fn silent(ended: Ended) -> Ended {
     ended
 }
 
-/// Asserts a failure that tells what happened and what to do.
+/// Asserts a failure that shows what happened and what to do.
 #[track_caller]
 pub(crate) fn fails(ended: Ended, because: &str, help: &str) -> Ended {
     let ended = silent(ended.exits(3));
@@ -52,7 +52,7 @@ pub(crate) fn fails(ended: Ended, because: &str, help: &str) -> Ended {
     ended
 }
 
-/// The same, with only the message of the server or the system between the two.
+/// Asserts a failure like [`fails`], with only the message of the server or the system between error and advice.
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
 #[track_caller]
 pub(crate) fn fails_by(ended: Ended, because: &str, cause: &str, help: &str) {
@@ -75,7 +75,7 @@ fn a_store_is_set_up_once_and_then_ready<S: Store>() {
     is_ready::<S>(&place);
 }
 
-/// To whoever has this place.
+/// Asserts that the store is ready for the commands of this place.
 #[track_caller]
 pub(crate) fn is_ready<S: Store>(place: &Place) {
     assert_eq!(run(place, &["setup", "--json"], 0).json()["outcome"], "was_set_up");
@@ -83,7 +83,7 @@ pub(crate) fn is_ready<S: Store>(place: &Place) {
     assert_eq!(run(place, &["ping", "--json"], 0).json()["outcome"], "ready");
 }
 
-fn setups_at_once_are_one<S: Store>() {
+fn concurrent_setups_all_succeed<S: Store>() {
     let store = S::bare();
     let place = store.place_of_owner();
     let spawn = |_| place.command(&["setup"]).stdout(Stdio::null()).spawn().unwrap();
@@ -94,8 +94,8 @@ fn setups_at_once_are_one<S: Store>() {
     run(&place, &["ping"], 0);
 }
 
-/// The message may show the syntax of URLs.
-fn a_url_that_is_wrong_is_bad_usage<S: Store>() {
+/// The error shows the reason and names the variable with the URL, but shows no password.
+fn an_invalid_url_is_bad_usage<S: Store>() {
     for (url, because) in S::WRONG_URLS {
         let ended = Place::new().on(url).run(&["ping"]).exits(2);
         assert!(!ended.stderr.contains(SECRET), "{}", ended.stderr);
@@ -107,7 +107,7 @@ fn a_url_that_is_wrong_is_bad_usage<S: Store>() {
 }
 
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
-fn a_server_that_is_down_is_not_reached<S: Served>() {
+fn a_server_that_is_down_is_reported_unreachable<S: Served>() {
     let place = S::place_at(&format!("127.0.0.1:{}", port::free().unwrap()));
     for args in [&["ping"][..], &["setup"], &COUNTS] {
         fails_by(place.run(args), S::UNREACHED, "refused", "check that the server runs");
@@ -115,7 +115,7 @@ fn a_server_that_is_down_is_not_reached<S: Served>() {
 }
 
 #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
-fn a_filter_for_everything_tells_no_secret<S: Store>() {
+fn a_log_filter_for_all_targets_shows_no_secret<S: Store>() {
     let store = S::bare();
     Quiet { place: store.place_of_owner(), keys: &[SECRET], with_keys: |_| {} }.tells_no_secret();
 }

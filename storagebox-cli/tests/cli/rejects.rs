@@ -1,5 +1,5 @@
-//! Lines that cannot be used are counted, listed with their line numbers, and do not stop the command. One that is not
-//! blank makes the exit code 1.
+//! Lines that cannot be used are counted, listed with their line numbers, and do not stop the command. A rejected line
+//! that is not blank makes the exit code 1.
 
 use crate::support::Place;
 
@@ -26,7 +26,7 @@ fn listed(file: &str, limit: usize) -> String {
 }
 
 #[test]
-fn bad_lines_are_listed_and_the_rest_goes_on() {
+fn bad_lines_are_listed_and_the_rest_is_used() {
     let place = Place::with(bad_lines(1024), bad_lines(512));
     let ended = place.hand_out(&[]).exits(1);
     assert_eq!(
@@ -42,7 +42,7 @@ fn bad_lines_are_listed_and_the_rest_goes_on() {
 }
 
 #[test]
-fn values_at_the_limit_are_good() {
+fn values_of_the_maximum_length_are_accepted() {
     let place = Place::with("i".repeat(1024), "x".repeat(512));
     assert_eq!(place.hand_out(&[]).exits(0).figure("rejected lines"), 0);
 }
@@ -62,14 +62,14 @@ fn a_header_counts_as_a_line() {
 }
 
 #[test]
-fn the_list_can_be_put_elsewhere() {
+fn the_list_of_rejects_can_be_written_elsewhere() {
     let place = Place::with("A\n", "\nada\n");
     place.hand_out(&["--rejects", "bad.csv"]).exits(0);
     assert_eq!(place.names(), ["bad.csv", "given.csv", "ids.csv", "items.csv"]);
 }
 
 #[test]
-fn standard_input_is_named() {
+fn rejects_of_standard_input_name_it_as_the_file() {
     let place = Place::with("A\n", "");
     let args = ["hand-out", "items", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
     place.run_with_input(&args, b"\nada\n").exits(0);
@@ -77,12 +77,12 @@ fn standard_input_is_named() {
 }
 
 #[test]
-fn a_dry_bank_exits_with_1() {
+fn an_empty_bank_exits_with_1() {
     Place::with("A\n\n", "ada\nbob\n").hand_out(&[]).exits(1);
 }
 
 #[test]
-fn files_that_differ_in_their_ending_have_lists_of_their_own() {
+fn files_with_different_endings_have_separate_lists() {
     let place = Place::new();
     for (name, list) in [
         ("codes.csv", "codes.rejects.csv"),

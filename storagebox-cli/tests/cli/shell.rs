@@ -14,12 +14,12 @@ fn every_shell_gets_a_script_that_knows_the_commands() {
 }
 
 #[test]
-fn the_script_for_bash_is_one() {
+fn the_bash_script_completes_subcommands() {
     let place = Place::new();
     let script = place.run(&["completions", "bash"]).exits(0).stdout;
     let complete = "COMP_WORDS=(storagebox dedup r); COMP_CWORD=2; _storagebox storagebox r dedup; \
                     echo ${COMPREPLY[@]}";
-    // It is longer than an argument may be.
+    // The script is too long for an argument.
     place.write("script.bash", format!("{script}\n{complete}"));
     let mut bash = std::process::Command::new("bash");
     let output = bash.arg(place.path("script.bash")).output().unwrap();
@@ -44,7 +44,7 @@ fn every_command_has_a_page() {
 }
 
 #[test]
-fn each_call_is_shown_with_its_time_if_asked_for() {
+fn verbose_shows_each_call_with_its_time() {
     let count = |verbose: &[&str]| {
         let args = [&["bank", "counts", "b"], verbose].concat();
         Place::new().run(&args).exits(0).stderr
@@ -62,7 +62,7 @@ fn each_call_is_shown_with_its_time_if_asked_for() {
 }
 
 #[test]
-fn a_filter_in_the_environment_says_it_more_finely() {
+fn rust_log_selects_what_is_logged() {
     let place = Place::new();
     let mut command = place.command(&["bank", "counts", "b"]);
     let output = command.env("RUST_LOG", "storagebox_memory=trace").output().unwrap();

@@ -16,7 +16,7 @@ use crate::support::{Ended, Place};
 /// A command that waits until the folder of its test is deleted.
 const WAITS: &str = "while test -e alive; do sleep 0.01; done";
 
-/// The tests may run under `nohup` or in the background of a shell, which both make programs ignore signals.
+/// The command that starts a program with the default signal handling, even if the tests run under `nohup`.
 const LISTENING: [&str; 2] = ["env", "--default-signal=HUP,INT,QUIT,TERM"];
 
 /// Runs of one id without a terminal, each in its own session and process group.
@@ -24,7 +24,7 @@ struct Session {
     place: Place,
 }
 
-/// A run whose command has printed its first line, and the rest of its output.
+/// A runner whose command has printed its first line, with the rest of the command's output.
 struct Running {
     runner: Child,
     stdout: BufReader<ChildStdout>,
@@ -55,7 +55,7 @@ impl Session {
         Running { runner, stdout }
     }
 
-    /// Stops a runner while another one begins. Returns whether the stopped one kept the other from the store.
+    /// Stops a runner while another runner begins. Returns whether the other runner could not run its command.
     fn is_in_the_way(&self, run: &Running, options: &[&str]) -> bool {
         run.signal(Signal::STOP);
         let other: Ended = self.command(options, "echo other").output().unwrap().into();
@@ -115,8 +115,8 @@ impl Running {
     }
 }
 
-/// Commands react to a signal in many ways: not at all, with an exit code of success, with that of a shell, with a
-/// failure, or with a child that handles it first.
+/// Commands react to a signal in many ways: not at all, with an exit code of success, with the exit code of a shell,
+/// with a failure, or with a child that handles it first.
 const COMMANDS: [&str; 5] = [
     "",
     "trap 'exit 0' TERM;",
@@ -146,7 +146,7 @@ fn at_some_moment(ends: impl Fn(&Session, &str, &dyn Fn()) + Sync) {
                 for delay in 0..rounds() {
                     let session = Session::new();
                     let script = format!("echo started; {command} {WAITS}; exit 0");
-                    // This waits for nothing: the signal should come at different moments of the run.
+                    // This waits for no event. The signal comes at a different moment of each run.
                     ends(&session, &script, &|| thread::sleep(Duration::from_micros(u64::from(delay) * 397 % 3_000)));
                     assert!(!session.is_recorded(), "{command}");
                 }
@@ -161,7 +161,7 @@ fn rounds() -> u32 {
 }
 
 #[test]
-fn each_signal_that_ends_programs_reaches_what_the_command_started() {
+fn each_signal_to_end_reaches_the_children_of_the_command() {
     for (signal, name) in [
         (Signal::HUP, "HUP"),
         (Signal::INT, "INT"),
@@ -180,7 +180,7 @@ fn each_signal_that_ends_programs_reaches_what_the_command_started() {
 }
 
 #[test]
-fn a_command_that_is_stopped_goes_on_to_end() {
+fn a_stopped_command_ends_at_a_signal() {
     let session = Session::new();
     let run = session.started(&[], "echo $$ > pids; echo started; kill -STOP $$; exit 0");
     while !is_stopped(session.place.read("pids").trim()) {
@@ -192,7 +192,7 @@ fn a_command_that_is_stopped_goes_on_to_end() {
 
 /// SIGUSR1 and SIGUSR2 are no request to end.
 #[test]
-fn a_users_signal_is_passed_on_and_the_result_is_recorded() {
+fn a_user_signal_is_passed_on_and_the_result_is_recorded() {
     for (signal, name) in [(Signal::USR1, "USR1"), (Signal::USR2, "USR2")] {
         let session = Session::new();
         let mut run =
@@ -204,9 +204,9 @@ fn a_users_signal_is_passed_on_and_the_result_is_recorded() {
     }
 }
 
-/// As under `nohup`, or in the background of a shell.
+/// A program ignores a signal under `nohup`, or in the background of a shell.
 #[test]
-fn a_signal_that_is_to_be_ignored_changes_nothing() {
+fn an_ignored_signal_changes_nothing() {
     let session = Session::new();
     let run = session.command(&[], &format!("echo started; {WAITS}; echo done"));
     let mut nohup = Command::new("bash");
@@ -234,9 +234,9 @@ fn a_command_that_was_killed_is_run_again() {
     assert_eq!(again.exits(0).stdout, "done\n");
 }
 
-/// A program reads it from the error, and need not know the exit codes.
+/// A program reads from the JSON error whether the run is recorded, and need not know the exit codes.
 #[test]
-fn an_exit_code_like_that_of_a_signal_is_recorded_and_told_apart() {
+fn an_exit_code_above_128_is_recorded_unlike_a_signal() {
     let session = Session::new();
     for _ in 0..2 {
         let ended: Ended = session.command(&[], "exit 130").output().unwrap().into();

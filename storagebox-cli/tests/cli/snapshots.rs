@@ -9,7 +9,8 @@ use std::process::Stdio;
 use crate::help::COMMANDS;
 use crate::support::Place;
 
-/// Compares the text with `tests/cli/snapshots/NAME.snap`. It is wrapped at 100 columns, the width without a terminal.
+/// Compares the text with `tests/cli/snapshots/NAME.snap`. The text is wrapped at 100 columns, the width without a
+/// terminal.
 #[track_caller]
 fn is_as_before(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
@@ -18,7 +19,7 @@ fn is_as_before(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name.to_owned(), text));
 }
 
-/// Returns both outputs and the exit code.
+/// Runs the command, and returns both outputs and the exit code.
 fn told(place: &Place, args: &[&str]) -> String {
     let mut command = place.command(args);
     command.env_remove("COLUMNS").env_remove("RUST_LOG").env_remove("NO_COLOR").stdin(Stdio::null());
@@ -28,10 +29,10 @@ fn told(place: &Place, args: &[&str]) -> String {
     format!("$ storagebox {}\n{stdout}--- standard error\n{stderr}--- exit code {code}\n", args.join(" "))
 }
 
-/// Only for a build with all features: without a backend a help has another default, or lacks a subcommand.
+/// Needs a build with all features, because help texts depend on the features.
 #[cfg(all(feature = "dynamo", feature = "sqlite"))]
 #[test]
-fn every_help() {
+fn every_help_is_as_its_snapshot() {
     for &command in COMMANDS {
         let name = [&["help"], command].concat().join("-");
         is_as_before(&name, &told(&Place::new(), &[command, &["--help"]].concat()));
@@ -39,7 +40,7 @@ fn every_help() {
 }
 
 #[test]
-fn tables() {
+fn each_table_is_as_its_snapshot() {
     let place = Place::with("SAVE-1\nSAVE-2\n\n", "ada\nada\nbob\neve\n").on("memory:");
     for (name, args) in [
         ("ping", &["ping"][..]),
@@ -70,9 +71,9 @@ fn tables() {
     }
 }
 
-/// The horizon changes with the time, so a word replaces it.
+/// Replaces the horizon by a word, because the horizon changes with the time.
 #[test]
-fn a_time_that_is_too_old() {
+fn the_answer_to_a_too_old_time_is_as_its_snapshot() {
     let place = Place::new().on("memory:");
     let text = told(&place, &["ordered", "put", "values", "k", "v", "--at", "100000000003", "--writer", "w"]);
     let horizon = text.lines().find_map(|line| line.strip_prefix("horizon ")).unwrap().trim();
@@ -82,7 +83,7 @@ fn a_time_that_is_too_old() {
 }
 
 #[test]
-fn errors() {
+fn each_error_is_as_its_snapshot() {
     let place = Place::with("A\n", "ada\n").on("memory:");
     place.write("long", vec![b'a'; 262_145]);
     for (name, args) in [

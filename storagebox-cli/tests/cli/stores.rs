@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use crate::crowd::Crowd;
 use crate::support::Place;
 
-/// The store of one test, which is deleted when this is dropped.
+/// The store of one test, which is deleted when this value is dropped.
 pub(crate) trait Store: Sized {
     /// The name of the backend in answers.
     const BACKEND: &str;
@@ -32,7 +32,7 @@ pub(crate) trait Store: Sized {
     /// Returns the names of what `conform` left.
     fn left_by_the_suite(&self) -> Vec<String>;
 
-    /// Returns a place for commands on the store of this URL, with the credentials of this one.
+    /// Returns a place for commands on the store of this URL, with the credentials of this store.
     fn place_of(&self, url: &str) -> Place {
         Place::new().on(url)
     }
@@ -42,7 +42,7 @@ pub(crate) trait Store: Sized {
         self.place_of(&self.url())
     }
 
-    /// Returns a place for commands of a user who may set it up.
+    /// Returns a place for commands of a user who may set the store up.
     fn place_of_owner(&self) -> Place {
         self.place()
     }
@@ -77,8 +77,8 @@ pub(crate) trait Served: Store {
     }
 }
 
-/// Makes a test of each function for each store of the list before it. The test has the names of both, so that a filter
-/// finds it: `tests_on! { [redis sqlite]: records_are_remembered; }`.
+/// Makes a test of each function for each store in the list before the function. The path of the test has both names,
+/// so that a filter finds the test: `tests_on! { [redis sqlite]: records_are_remembered; }`.
 macro_rules! tests_on {
     ($($stores:tt: $($test:ident),+;)+) => {
         $($(mod $test { $crate::stores::tests_on!(@each $test $stores); })+)+

@@ -14,7 +14,8 @@ use tempfile::TempDir;
 
 pub(crate) const FILES: [&str; 6] = ["--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv"];
 
-/// The folder of all places of this program. It is deleted with the program, even if that is killed.
+/// The folder that contains the folder of each test. It is deleted when the test program ends, even if the program is
+/// killed.
 static FOLDER: LazyLock<Folder> = LazyLock::new(|| Folder::new("cli").unwrap());
 
 /// A folder for one test.
@@ -46,7 +47,7 @@ pub(crate) struct Given {
 }
 
 impl Place {
-    /// On `memory:`, so that each run has a store of its own.
+    /// Returns a place on `memory:`, so that each run has its own store.
     pub(crate) fn new() -> Self {
         Self { directory: folder(), url: Some("memory:".to_owned()), variables: vec![] }
     }

@@ -1,4 +1,4 @@
-//! The commands on a terminal, which alone gets progress bars and colours.
+//! The commands on a terminal. Only a terminal gets progress bars and colours.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -86,7 +86,7 @@ fn the_demo_shows_its_faults_while_it_runs() {
 }
 
 #[test]
-fn an_error_is_coloured_unless_somebody_minds() {
+fn an_error_is_coloured_unless_a_variable_forbids_it() {
     let place = Place::new();
     let args = ["bank", "load", "b", "none.csv"];
     let (code, coloured) = shown(&place, &args, &[]);
@@ -106,7 +106,7 @@ fn an_error_is_coloured_unless_somebody_minds() {
 }
 
 #[test]
-fn help_is_coloured_on_a_terminal_alone() {
+fn help_is_coloured_only_on_a_terminal() {
     let place = Place::new();
     let (_, coloured) = shown(&place, &["--help"], &[]);
     assert!(coloured.contains("\u{1b}["), "{coloured:?}");
@@ -116,14 +116,14 @@ fn help_is_coloured_on_a_terminal_alone() {
 }
 
 #[test]
-fn an_answer_has_no_colours_of_its_own() {
+fn an_answer_has_no_colours() {
     let (_, shown) = shown(&Place::new(), &["ping"], &[]);
     let (_, answer) = shown.split_once("backend").unwrap();
     assert!(!answer.contains('\u{1b}'), "{answer:?}");
 }
 
 #[test]
-fn what_is_promised_fits_the_terminal() {
+fn promises_fit_the_width_of_the_terminal() {
     let (_, shown) = shown(&Place::new(), &["promises"], &[("NO_COLOR", "1")]);
     assert!(shown.lines().all(|line| line.trim_end().chars().count() <= 110), "{shown}");
 }
@@ -144,9 +144,9 @@ fn shows_nothing_to_obey(place: &Place, args: &[&str]) -> String {
     shown
 }
 
-/// The text is in the name and the content of a file, in the name of a namespace, and in every argument.
+/// The hostile text is in the name and the content of a file, in the name of a namespace, and in every argument.
 #[test]
-fn a_strangers_text_in_errors_is_not_obeyed() {
+fn control_characters_in_errors_are_escaped() {
     let place = Place::with("A\n", "ada\n");
     for args in [
         &["bank", "load", "b", HOSTILE][..],
@@ -166,10 +166,10 @@ fn a_strangers_text_in_errors_is_not_obeyed() {
     }
 }
 
-/// The text is in listings, answers and values. Programs get it unchanged.
+/// The hostile text is in listings, answers and values. Programs get it unchanged.
 #[cfg(feature = "sqlite")]
 #[test]
-fn a_strangers_text_in_answers_is_not_obeyed() {
+fn control_characters_in_answers_are_escaped() {
     let place = Place::without_url();
     place.write("items.csv", format!("\"{HOSTILE}\"\n"));
     place.run(&["bank", "load", "b", "items.csv"]).exits(0);
@@ -234,7 +234,7 @@ fn a_line_break_in_a_field_forges_no_row() {
 }
 
 #[test]
-fn a_filter_or_a_name_that_a_terminal_would_obey_is_spelt_out() {
+fn control_characters_in_filter_and_program_name_are_escaped() {
     use std::os::unix::process::CommandExt;
     const OBEYED: &str = "\u{1b}]0;owned\u{7}";
     let place = Place::new();

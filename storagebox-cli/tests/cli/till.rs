@@ -8,9 +8,9 @@ use crate::support::Place;
 tests_on! {
     [dynamo postgres redis sqlite]:
         an_item_is_taken_confirmed_and_found,
-        a_released_item_is_free_and_its_claim_is_over,
+        a_released_item_is_free_and_its_claim_has_ended,
         counts_list_and_audit_agree,
-        what_was_given_up_is_reclaimed,
+        reclaim_releases_claims_and_keeps_spent_items,
         odd_text_comes_back_byte_for_byte,
         a_load_through_a_pipe_is_counted_and_can_be_repeated;
 }
@@ -60,7 +60,7 @@ fn an_item_is_taken_confirmed_and_found<S: Store>() {
     assert_eq!(bank.says(&["release", "ada"], 1), "namespace b\nid        ada\noutcome   confirmed\n");
 }
 
-fn a_released_item_is_free_and_its_claim_is_over<S: Store>() {
+fn a_released_item_is_free_and_its_claim_has_ended<S: Store>() {
     let store = S::ready();
     let bank = Bank::with(store.place(), "A\n");
     bank.says(&["take", "ada"], 0);
@@ -99,7 +99,7 @@ fn counts_list_and_audit_agree<S: Store>() {
 }
 
 /// The claims of ids from a pipe are released, and spent items stay spent.
-fn what_was_given_up_is_reclaimed<S: Store>() {
+fn reclaim_releases_claims_and_keeps_spent_items<S: Store>() {
     let store = S::ready();
     let bank = Bank::with(store.place(), "A\nB\nC\n");
     for id in ["ada", "bob", "eve"] {

@@ -61,7 +61,7 @@ fn usage_errors_exit_with_2() {
 }
 
 #[test]
-fn a_program_is_told_the_error_as_one_object() {
+fn json_prints_a_store_error_as_one_object() {
     let place = place();
     let there = place.run(&["bank", "counts", "b", "--json", "--url", "sqlite:not-there.db"]);
     let ended = there.exits(3);
@@ -72,9 +72,9 @@ fn a_program_is_told_the_error_as_one_object() {
     assert_eq!(ended.stdout, "");
 }
 
-/// An invalid command line gives the same fields on the same stream.
+/// A usage error has the same JSON fields as an error of the store.
 #[test]
-fn a_program_is_told_a_usage_error_as_one_object_too() {
+fn json_prints_a_usage_error_as_one_object() {
     for args in [
         &["--json"][..],
         &["--json", "bnak"],
@@ -100,7 +100,7 @@ fn a_program_is_told_a_usage_error_as_one_object_too() {
 }
 
 #[test]
-fn an_unknown_scheme_names_the_known_ones_and_keeps_the_password() {
+fn an_unknown_scheme_lists_the_known_ones_not_the_password() {
     let ended = with_url("carrier-pigeon://ada:secret@loft/").exits(2);
     assert!(ended.stderr.contains("memory:"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("secret"), "{}", ended.stderr);
@@ -114,13 +114,13 @@ fn the_url_may_come_from_the_environment() {
 }
 
 #[test]
-fn memory_says_once_that_it_does_not_last() {
+fn one_note_says_that_a_memory_store_is_not_kept() {
     let ended = with_url("memory:").exits(0);
     assert_eq!(ended.stderr.matches("it is gone when the program ends").count(), 1, "{}", ended.stderr);
 }
 
 #[test]
-fn no_bar_is_drawn_where_nobody_watches() {
+fn no_bar_is_drawn_without_a_terminal() {
     let ended = place().hand_out(&[]).exits(0);
     assert!(!ended.stderr.contains('\u{1b}') && !ended.stderr.contains('\r'), "{:?}", ended.stderr);
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
@@ -197,7 +197,7 @@ fn an_input_is_never_overwritten() {
 }
 
 #[test]
-fn an_old_output_is_replaced_at_success() {
+fn an_old_output_is_replaced_only_with_force() {
     let place = place();
     place.write("given.csv", "old");
     refused(&place, &[&["hand-out", "items"], &FILES[..]].concat(), "given.csv exists");
@@ -206,7 +206,7 @@ fn an_old_output_is_replaced_at_success() {
     assert_eq!(place.names(), ["given.csv", "ids.csv", "items.csv"]);
 }
 
-/// The work is done although the output of the audit is closed.
+/// The work is done even if the reader closes the pipe of the audit.
 #[test]
 fn a_closed_pipe_is_no_failure() {
     let place = place();
@@ -220,7 +220,7 @@ fn a_closed_pipe_is_no_failure() {
     assert!(place.path("given.csv").exists());
 }
 
-/// An interrupt while the command waits for standard input, after the output was begun, leaves nothing.
+/// The command is interrupted while it waits for standard input.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_the_old_output_and_nothing_else() {

@@ -9,8 +9,8 @@ use crate::values::attempt::open;
 use crate::values::clock::{Clock, SystemClock};
 use crate::values::error::{Certainty, Result};
 
-/// The attempts of one call. Once an attempt was lost, no other may reach the store after the store may have forgotten
-/// the operation, because it would apply the operation again.
+/// The attempts of one call. Once an attempt was lost, no other attempt may reach the store after the store may have
+/// forgotten the operation: the store would apply the operation again.
 ///
 /// An attempt begins within the first half of the time for which the operation is remembered, so that it has the second
 /// half to arrive. It is dropped at the end of that time. The time also counts while the machine sleeps.
@@ -18,7 +18,7 @@ use crate::values::error::{Certainty, Result};
 pub struct Attempts<S> {
     remembered: Option<Duration>,
     since_first: S,
-    /// A clock that goes on while the machine sleeps. The timer of `since_first` may stand still then.
+    /// A clock that also counts while the machine sleeps, which the timer behind `since_first` may not do.
     clock: &'static dyn Clock,
     begun: Duration,
     any_lost: AtomicBool,
@@ -26,7 +26,7 @@ pub struct Attempts<S> {
 
 impl<S: Fn() -> Duration + Sync> Attempts<S> {
     /// Creates the attempts of a call whose operation is remembered for this duration; `None` and [`Duration::MAX`] set
-    /// no limit. `since_first` returns the time since before the first attempt, by a timer.
+    /// no limit. `since_first` returns the time, by a timer, since a moment before the first attempt.
     pub fn new(remembered: Option<Duration>, since_first: S) -> Self {
         Self::by(&SystemClock, remembered, since_first)
     }
@@ -62,6 +62,7 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         T: Send,
         W: Future<Output = ()> + Send,
     {
+        // The pause since the previous attempt counts too.
         self.check_remembered()?;
         let attempt = pin!(attempt);
         let answer = match self.remembered_for() {
@@ -76,14 +77,13 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         self.while_remembered(answer)
     }
 
-    /// Returns the answer. If no further attempt may begin, an error is no longer one that asks for it.
+    /// Returns the answer of an attempt. Marks an error as not retryable if no further attempt may begin.
     fn while_remembered<T>(&self, answer: Result<T>) -> Result<T> {
         let is_forgotten = self.check_remembered().is_err();
         answer.map_err(|error| if is_forgotten { error.after_unresolved().unrepeatable() } else { error })
     }
 
-    /// Returns an error if no further attempt may begin. The pause before an attempt counts too, so this is checked
-    /// before and after the pause.
+    /// Returns an error if no further attempt may begin.
     fn check_remembered(&self) -> Result<()> {
         match self.remembered_for().zip(self.remembered) {
             Some((left, remembered)) if left <= remembered / 2 => Err(open().unrepeatable()),
@@ -91,8 +91,8 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         }
     }
 
-    /// Returns how much longer the operation of a lost attempt is remembered, or `None` if no attempt was lost or there
-    /// is no limit.
+    /// Returns how much longer the store remembers the operation of a lost attempt. Returns `None` if no attempt was
+    /// lost or if the time is unlimited.
     fn remembered_for(&self) -> Option<Duration> {
         let remembered = self.remembered.filter(|_| self.any_lost.load(Ordering::Relaxed));
         remembered.map(|remembered| remembered.saturating_sub(self.since_first()))
@@ -115,7 +115,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// Makes an attempt whose outcome is ready at once.
+    /// Makes an attempt that has this outcome at once.
     fn made(attempts: &Attempts<impl Fn() -> Duration + Sync>, outcome: Result<u8>) -> Result<u8> {
         let sleep = |_| -> Pending<()> { pending() };
         let attempt = pin!(attempts.make(sleep, ready(outcome)));
@@ -127,7 +127,7 @@ mod tests {
 
     /// The machine sleeps for an hour: the clock advances and the timer does not.
     #[test]
-    fn no_retry_of_a_lost_attempt_after_a_long_sleep_of_the_machine() {
+    fn lost_attempt_is_not_retried_after_a_long_sleep_of_the_machine() {
         let clock: &'static ManualClock = Box::leak(Box::default());
         let attempts = Attempts::by(clock, Some(MINUTE), || Duration::ZERO);
         let lost = made(&attempts, Err(Error::unknown("lost"))).err();
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn attempt_after_a_sleep_without_a_lost_attempt_is_made() {
+    fn attempt_after_a_long_sleep_is_made_if_none_was_lost() {
         let clock: &'static ManualClock = Box::leak(Box::default());
         let attempts = Attempts::by(clock, Some(MINUTE), || Duration::ZERO);
         clock.advance(60 * MINUTE);

@@ -1,6 +1,6 @@
 //! A table of every call of every part.
 
-/// The names in the table.
+/// The imports that the table of calls needs.
 pub(crate) mod names {
     pub(crate) use std::time::Duration;
 
@@ -29,10 +29,10 @@ pub(crate) mod names {
     };
 }
 
-/// Passes all parts to `$write`: each trait, its method that makes no call, if it has one, and its calls. A call has
-/// its [`Kind`](crate::layer::Kind), its name in [`Request`](crate::layer::Request), and the signature of its method.
-/// The lifetimes are those that `async_trait` gives a method: one per reference, each outliving the future. The types
-/// of arguments are in brackets, so that `$write` can replace their lifetimes.
+/// Passes the table of all calls to the macro `$write`. Each part has its trait, its method that does no I/O (if any),
+/// and its calls. Each call has its [`Kind`](crate::layer::Kind), its name in [`Request`](crate::layer::Request), and
+/// the signature of its method, with the lifetimes that `async_trait` adds. The types of arguments are in brackets, so
+/// that `$write` can replace their lifetimes.
 macro_rules! calls {
     ($write:ident) => {
         #[allow(clippy::wildcard_imports, reason = "each use of the table needs some of its names")]

@@ -142,7 +142,7 @@ impl<C: Combine> Combiner<C> {
         }
     }
 
-    /// Returns the turn if nothing is in progress, and otherwise a ticket of the queue.
+    /// Begins a turn for the call if it can be made alone at once. Otherwise adds the call to the queue.
     fn enter(self: &Arc<Self>, call: C) -> Result<Entered<C>> {
         let (key, spawn) = (call.key(), (self.spawner)());
         let mut queue = self.lock();
@@ -168,7 +168,7 @@ impl<C: Combine> Combiner<C> {
         Ok(Entered::Waits(ticket))
     }
 
-    /// Starts the task of the turn. The turn exists before its task, which may never run.
+    /// Starts the task of the turn `next`.
     fn begin(self: &Arc<Self>, next: &Next) {
         let worker = Worker::new(Turn::new(self, next.turn, vec![]), next.expects_others);
         (next.spawn)(Box::pin(worker.work()));

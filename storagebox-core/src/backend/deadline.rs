@@ -45,7 +45,7 @@ pub fn in_time<F: Future + Unpin>(limit: Duration, work: F) -> impl Future<Outpu
 struct InTime<F> {
     watch: &'static Watch,
     work: F,
-    /// `None` if the deadline is later than the clock can represent.
+    /// The time at which the wait ends, or `None` if the clock cannot represent a time that late.
     deadline: Option<Instant>,
     entry: Option<Entry>,
 }
@@ -67,16 +67,16 @@ impl<F: Future + Unpin> Future for InTime<F> {
     }
 }
 
-/// The largest assumed difference between the clocks of two cores. A task that is polled with less time left was
-/// perhaps woken early, and is entered again.
+/// The largest assumed difference between the clocks of two cores.
 const EARLY: Duration = Duration::from_millis(1);
 
 impl<F> InTime<F> {
     fn enter(&mut self, deadline: Instant, is_near: bool, waker: &Waker) {
+        // A task that is polled just before its deadline may have been woken too early, so it is registered again.
         if is_near || !self.entry.as_ref().is_some_and(|entry| entry.keeps(waker)) {
             let entry = Entry::new(self.watch, deadline, waker);
             if !entry.is_watched {
-                // No thread will wake the task, so the task wakes itself until there is one.
+                // No thread will wake the task, so the task wakes itself until a thread runs.
                 waker.wake_by_ref();
             }
             self.entry = Some(entry);
@@ -84,16 +84,16 @@ impl<F> InTime<F> {
     }
 }
 
-/// The deadline of a call, and a number that makes the key unique.
+/// The deadline of a call, and a number that is unique among all calls.
 type Key = (Instant, u64);
 
-/// A registered call. Its task is woken at the deadline.
+/// A registered call. The thread wakes its task at the deadline.
 #[derive(Debug)]
 struct Entry {
     watch: &'static Watch,
     key: Key,
     waker: Waker,
-    /// Whether a thread exists that will wake the task.
+    /// Whether the thread runs, which will wake the task.
     is_watched: bool,
 }
 
@@ -103,7 +103,7 @@ impl Entry {
         Self { watch, key, waker: waker.clone(), is_watched }
     }
 
-    /// Returns whether the entry will wake the task of this waker.
+    /// Returns whether the thread will wake the task of this waker for this entry.
     fn keeps(&self, waker: &Waker) -> bool {
         self.is_watched && self.waker.will_wake(waker)
     }
@@ -129,7 +129,7 @@ struct Watch {
 struct Waiting {
     calls: BTreeMap<Key, Waker>,
     entered: u64,
-    /// When the thread checks the deadlines next; `None` if no thread runs.
+    /// When the thread checks the deadlines next, or `None` if it does not run.
     look: Option<Instant>,
 }
 
@@ -143,7 +143,7 @@ impl Watch {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a call. Returns its key, and whether a thread runs.
+    /// Registers a call. Returns the call's key, and whether the thread runs.
     fn enter(&'static self, deadline: Instant, waker: Waker) -> (Key, bool) {
         let mut waiting = self.waiting();
         waiting.entered += 1;
@@ -160,10 +160,11 @@ impl Watch {
         (key, waiting.look.is_some())
     }
 
-    /// Runs the thread, which ends when it finds no registered call. It waits until the time in `look` even if the call
-    /// that set it has ended: the next call usually has the same limit.
+    /// Wakes the tasks of calls at their deadlines. Returns when no call is registered.
     fn run(&self) {
         let mut waiting = self.waiting();
+        // The thread waits until `look` even if the call with that deadline has ended: the next call usually has the
+        // same limit.
         while let Some(look) = waiting.look {
             let left = look.saturating_duration_since(now());
             if !left.is_zero() {
@@ -174,7 +175,7 @@ impl Watch {
             if over.is_empty() {
                 waiting.look = waiting.next();
             } else {
-                // `look` does not change, so that no other thread is started in the meantime.
+                // `look` stays set, so that `enter` starts no second thread in the meantime.
                 drop(waiting);
                 over.into_values().for_each(wake);
                 waiting = self.waiting();
@@ -188,7 +189,7 @@ fn start(watch: &'static Watch) -> bool {
 }
 
 impl Waiting {
-    /// Removes and returns the calls whose deadline has passed.
+    /// Removes and returns the calls whose deadlines have passed.
     fn over(&mut self) -> BTreeMap<Key, Waker> {
         let later = self.calls.split_off(&(now(), 0));
         mem::replace(&mut self.calls, later)
@@ -199,9 +200,10 @@ impl Waiting {
     }
 }
 
-/// Wakes a task. A panic of one runtime must not end the thread that all runtimes share, nor may a panic of the
-/// payload's `drop`.
+/// Wakes a task, and ignores a panic of its waker.
 fn wake(waker: Waker) {
+    // All runtimes share the thread, so neither a panic of one runtime nor a panic in the `drop` of its payload may end
+    // it.
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
         mem::forget(panic);
     }
@@ -234,7 +236,7 @@ mod tests {
         }
     }
 
-    /// A waker of a runtime that panics when it wakes a task.
+    /// A waker that panics when it wakes a task, with a payload that panics when it is dropped.
     struct Panics;
 
     impl Wake for Panics {
@@ -249,7 +251,7 @@ mod tests {
         }
     }
 
-    /// The last waker of a task that itself owns an entry.
+    /// A waker that owns an entry, like the waker of a task that makes a call.
     struct Nested(OnceLock<Entry>);
 
     impl Wake for Nested {
@@ -265,16 +267,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_ends_by_itself_or_when_its_time_is_over() {
+    async fn in_time_returns_the_output_or_none_after_the_limit() {
         assert_eq!(in_time(LONG, ready(7)).await, Some(7));
         assert_eq!(in_time(SHORT, pending::<()>()).await, None);
         assert_eq!(in_time(Duration::ZERO, pending::<()>()).await, None);
         assert_eq!(in_time(Duration::MAX, ready(7)).await, Some(7));
     }
 
-    /// A program pauses its runtime's clock, and a server answers after a delay.
+    /// The runtime's clock is paused, and a server answers after a short delay.
     #[tokio::test(start_paused = true)]
-    async fn a_paused_clock_ends_no_call() {
+    async fn call_does_not_time_out_while_its_runtime_has_a_paused_clock() {
         let (sender, answer) = tokio::sync::oneshot::channel();
         let server = thread::spawn(move || {
             thread::park_timeout(SHORT);
@@ -298,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_ended_is_forgotten_and_the_thread_ends_with_the_last() {
+    fn thread_ends_after_the_last_call_and_starts_with_the_next() {
         let (watch, (sender, told)) = (a_watch(), mpsc::channel());
         let waker = Arc::new(Told(sender)).into();
         drop(enter(watch, SHORT, &waker));
@@ -312,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_waker_of_a_task_may_drop_an_entry() {
+    fn dropping_the_last_waker_of_a_task_drops_its_entry() {
         let (watch, nested) = (a_watch(), Arc::new(Nested(OnceLock::new())));
         nested.0.set(enter(watch, LONG, Waker::noop())).unwrap();
         let entry = enter(watch, LONG, &Arc::clone(&nested).into());
@@ -321,16 +323,16 @@ mod tests {
         assert!(watch.waiting().calls.is_empty());
     }
 
-    /// The task is woken at once and polled again until its deadline.
+    /// Without a thread, the task wakes itself and is polled again until its deadline.
     #[tokio::test]
-    async fn a_call_ends_also_where_no_thread_can_be_started() {
+    async fn a_call_ends_at_its_deadline_without_a_thread() {
         let watch: &'static Watch = Box::leak(Box::new(Watch::new(|_| false)));
         let call = InTime { watch, work: pending::<()>(), deadline: now().checked_add(SHORT), entry: None };
         assert_eq!(call.await, None);
         assert!(watch.waiting().calls.is_empty() && watch.waiting().entered > 1);
     }
 
-    /// A future may move to another task between two polls.
+    /// The second poll of the call comes from another task, as after a future was moved.
     #[tokio::test]
     async fn the_task_that_polled_last_is_woken() {
         let mut call = in_time(SHORT, pending::<()>());

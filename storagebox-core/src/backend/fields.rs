@@ -7,11 +7,11 @@ use crate::values::error::{Error, Result};
 pub(crate) enum DecodeError {
     #[error("it ends too early")]
     Short,
-    #[error("it goes on too long")]
+    #[error("it has bytes after its end")]
     Long,
     #[error("its format is {found}, and this version knows only {known}")]
     Format { found: u8, known: u8 },
-    #[error("it has no state {0}")]
+    #[error("its state has the unknown code {0}")]
     State(u8),
     #[error("a field is not UTF-8")]
     Text(#[from] std::str::Utf8Error),
@@ -19,7 +19,7 @@ pub(crate) enum DecodeError {
     Field(#[from] Error),
 }
 
-/// Appends a text of at most 65,535 bytes.
+/// Appends the length of a text, in two bytes, and the text.
 pub(crate) fn put_text(bytes: &mut Vec<u8>, field: &'static str, text: &str) -> Result<()> {
     let length = u16::try_from(text.len()).map_err(|_| Error::invalid(field, "is too long"))?;
     bytes.extend(length.to_be_bytes());
@@ -27,7 +27,7 @@ pub(crate) fn put_text(bytes: &mut Vec<u8>, field: &'static str, text: &str) -> 
     Ok(())
 }
 
-/// Appends bytes with a length of four bytes.
+/// Appends the length of `body`, in four bytes, and `body`.
 pub(crate) fn put_bytes(bytes: &mut Vec<u8>, field: &'static str, body: &[u8]) -> Result<()> {
     let length = u32::try_from(body.len()).map_err(|_| Error::invalid(field, "is too long"))?;
     bytes.extend(length.to_be_bytes());
@@ -35,7 +35,7 @@ pub(crate) fn put_bytes(bytes: &mut Vec<u8>, field: &'static str, body: &[u8]) -
     Ok(())
 }
 
-/// The bytes that are left to be read.
+/// The bytes that are not read yet.
 pub(crate) struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -64,7 +64,7 @@ impl<'a> Fields<'a> {
         self.0.is_empty()
     }
 
-    /// Returns the value, if nothing is left.
+    /// Returns `value`, or an error if some bytes have not been read.
     pub(crate) fn end<T>(&self, value: T) -> Result<T, DecodeError> {
         if self.is_empty() { Ok(value) } else { Err(DecodeError::Long) }
     }

@@ -1,4 +1,4 @@
-//! The version of what `setup` creates, and the time for which it remembers.
+//! The format version of a store, and the time for which the store remembers.
 
 use crate::backend::micros_of;
 use crate::values::error::{Error, ErrorKind, Result};

@@ -26,7 +26,7 @@ macro_rules! forward {
     ($($part:ident $($tell:ident -> $told:ty)? {
         $($kind:ident $name:ident = $method:ident<$($life:lifetime),*>($($arg:ident: [$($ty:tt)*]),*) -> $out:ty;)*
     })*) => {$(
-        /// Shows only the name of the trait: an implementation holds items and connections.
+        /// Shows only the name of the trait, because an implementation holds items and connections.
         impl fmt::Debug for dyn $part + '_ {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(stringify!($part))

@@ -25,8 +25,8 @@ struct Namespaces {
     sweep_at: usize,
 }
 
-/// The kind of a namespace, its name and its options. Other options give another object. The store will refuse it
-/// unless the options differ only in something that is not stored, such as the skew of ordered values.
+/// The kind, the name and the options of a namespace. A namespace that is opened with two sets of options has two
+/// objects.
 type Named = (&'static str, Namespace, String);
 
 /// The number of namespaces that stay open without a handle.
@@ -61,9 +61,9 @@ impl Namespaces {
         self.known.get(key)?.upgrade()?.downcast().ok()
     }
 
-    /// Adds a namespace. The map is swept each time its size has doubled, so that the cost per namespace does not grow
-    /// with the number of open namespaces.
+    /// Adds a namespace to the open namespaces.
     fn remember<T: Send + Sync + 'static>(&mut self, key: Named, created: &Arc<T>) {
+        // The map is swept each time its size has doubled, so that the cost per namespace does not grow with the size.
         if self.known.len() >= self.sweep_at.max(2 * STAY) {
             self.known.retain(|_, known| known.strong_count() > 0);
             self.sweep_at = self.known.len() * 2;
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_for_each_tenant_is_forgotten_without_a_handle() {
+    fn namespaces_without_a_handle_are_forgotten() {
         let namespaces = OpenNamespaces::default();
         let kept: Vec<_> = (0..100).map(|number| open(&namespaces, &format!("kept-{number}"))).collect();
         let first = Arc::downgrade(&open(&namespaces, "tenant"));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn namespace_that_each_call_opens_is_created_once() {
+    fn namespace_that_is_opened_for_each_call_is_created_once() {
         let (namespaces, mut made) = (OpenNamespaces::default(), 0);
         let name = Namespace::new("vouchers").unwrap();
         for _ in 0..10 {

@@ -6,7 +6,7 @@ use crate::values::page::{Cursor, Page};
 /// The largest number of entries per page. A page may be shorter than requested.
 const MOST: usize = 1_000;
 
-/// The prefix of every cursor; the last key follows.
+/// The beginning of every cursor. The last key of the page follows.
 const AFTER: &str = "after:";
 
 /// A request for a page: the key to start after, and the number of entries.
@@ -62,7 +62,7 @@ mod tests {
     use crate::values::value::Key;
 
     #[test]
-    fn whatever_a_cursor_says() {
+    fn any_cursor_text_is_read_exactly_or_refused() {
         storagebox_fuzz::texts(&["after:key", "after:", "after:after:"], |text| {
             if let Ok(listing) = PageRequest::of::<Key>("test", Some(&Cursor::new(text)), 1) {
                 let next = listing.page(vec![listing.after()], |key| key).next;

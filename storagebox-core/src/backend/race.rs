@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// Yields once to the other futures of the task, for a loop that might never wait.
+/// Yields once to the other futures of the task. A loop that might never wait calls it.
 pub(crate) async fn let_others_on() {
     let mut has_waited = false;
     poll_fn(|context| {
@@ -23,7 +23,7 @@ pub(crate) enum First<L, R> {
     Right(R),
 }
 
-/// Returns the output of the future that ends first; of `left` if both are ready. The other future is dropped.
+/// Returns the output of the future that ends first, or of `left` if both are ready. Drops the other future.
 pub(crate) async fn first_of<L, R>(left: impl Future<Output = L>, right: impl Future<Output = R>) -> First<L, R> {
     let (mut left, mut right) = (pin!(left), pin!(right));
     poll_fn(|context| poll_both(left.as_mut(), right.as_mut(), context)).await

@@ -47,7 +47,7 @@ pub struct Retry {
 }
 
 impl Default for Retry {
-    /// Six attempts, 20 ms to 1 s apart.
+    /// Returns a policy of six attempts, with waits of 20 ms to 1 s between them.
     fn default() -> Self {
         Self { attempts: 6, first_delay: Duration::from_millis(20), max_delay: Duration::from_secs(1) }
     }
@@ -79,7 +79,7 @@ impl Retry {
         self.repeat(timer, |is_any_lost| call(first.after_lost(is_any_lost))).await
     }
 
-    /// The same as `call`. The closure's argument says whether an earlier attempt was lost.
+    /// Retries like `call`. The argument of the closure says whether an earlier attempt was lost.
     pub(crate) async fn repeat<T, Fut>(&self, timer: &dyn Timer, call: impl FnMut(bool) -> Fut) -> Result<T>
     where
         Fut: Future<Output = Result<T>>,
@@ -87,8 +87,8 @@ impl Retry {
         repeat(false, Delays(self.delays()), |delay| timer.sleep(delay), call).await
     }
 
-    /// The same as `call`, but until `end`, with any number of attempts. If the delays are zero, the attempts without a
-    /// pause are followed by attempts with the default pauses.
+    /// Retries like `call`, but with any number of attempts until the time `end`. If a delay of `self` is zero, makes
+    /// `attempts` attempts without a pause and then uses the default delays.
     pub(crate) async fn call_until<T, Fut>(
         &self,
         timer: &dyn Timer,
@@ -109,7 +109,7 @@ impl Retry {
         repeat(false, Delays(delays), |delay| timer.sleep(delay), |_| call()).await
     }
 
-    /// Returns the delays between the attempts. The jitter is added to a delay, so the maximum is enforced after it.
+    /// Returns the delays between the attempts.
     fn delays(&self) -> impl Iterator<Item = Duration> + use<> {
         let max_delay = self.max_delay;
         ExponentialBuilder::default()
@@ -118,11 +118,12 @@ impl Retry {
             .with_max_times(self.attempts.saturating_sub(1))
             .with_jitter()
             .build()
+            // The jitter is added after the maximum was applied.
             .map(move |delay| delay.min(max_delay))
     }
 }
 
-/// Delays between attempts, for as long as the errors are retryable.
+/// Retries a call after each of these delays, as long as the errors are retryable.
 struct Delays<I>(I);
 
 impl<I: Iterator<Item = Duration> + Send> Backoff for Delays<I> {
@@ -139,8 +140,8 @@ pub trait Backoff: Send {
     fn after(&mut self, error: &Error) -> Option<Duration>;
 }
 
-/// Returns growing pauses for a call that meets contention, each with up to as much again at random: about five seconds
-/// in all.
+/// Returns growing pauses for a call that meets contention, about five seconds in all. Each pause is prolonged by a
+/// random part of its own length.
 pub fn pauses() -> impl Iterator<Item = Duration> + Send + use<> {
     ExponentialBuilder::default()
         .with_min_delay(Duration::from_millis(1))

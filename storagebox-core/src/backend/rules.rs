@@ -1,5 +1,5 @@
-//! What each call answers in each state, as pure functions: the state that was read, the request and the time give the
-//! decision. A backend adds the storage.
+//! The answer of each call in each state, as pure functions of the state that was read, the request and the time. A
+//! backend adds the storage.
 //!
 //! A rule returns the answer, or `None` if the call changes the state; then the caller makes the change that the rule
 //! names. From the read of the state to the end of that change, no other call may change the state: hold a lock, use a
@@ -25,7 +25,7 @@ pub trait StoredTime: Copy + Ord {
     fn until(self, later: Self) -> Duration;
 }
 
-/// The time since 1970, as a [`Clock`](crate::Clock) shows it.
+/// A time since 1970, which is how a [`Clock`](crate::Clock) returns it.
 impl StoredTime for Duration {
     fn until(self, later: Self) -> Duration {
         later.saturating_sub(self)

@@ -42,8 +42,8 @@ pub fn unknown(key: &str, value: &str, known: &[&str]) -> Error {
     Error::misconfigured("url", format_args!("has {own}; expected {}", listed(known, "or")))
 }
 
-/// Returns whether the text is a word of letters with a value, like every known key. Any other text may be the end of a
-/// password that contains a `?` or a `&`. After a `?` in a password, the host follows after an `@`.
+/// Returns whether a part of a query is a key with a value and no piece of a password. A key has letters and `_`. A
+/// value with an `@` may come from a password with a `?`, because the host follows the password.
 fn is_surely_a_key(key: &str, value: &str) -> bool {
     let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
     let is_key = (3..=24).contains(&key.len()) && key.split('_').all(is_word);
@@ -103,7 +103,7 @@ pub fn one_of<T: Copy>(key: &'static str, value: &str, words: &[(&str, T)]) -> R
     Err(Error::misconfigured(key, format_args!("must be {}", listed(&words, "or"))))
 }
 
-/// Joins the words as in `a`, `b` or `c`.
+/// Returns the words in backticks as a list, such as `a`, `b` or `c`.
 fn listed(words: &[&str], before_the_last: &str) -> String {
     let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     match words.split_last() {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_query_says() {
+    fn reading_any_query_does_not_panic() {
         storagebox_fuzz::texts(&["a=1&&b=2=3&c", "lease=10s&memory=7d", "x=%2F%e2%82%ac"], |query| {
             for (key, value) in keys(query) {
                 let _ = (number::<u64>("key", value), duration("key", value), retention("key", value));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_in_order_and_a_value_may_be_missing() {
+    fn query_keys_are_read_in_order_with_or_without_a_value() {
         let found: Vec<_> = keys("a=1&&b=2=3&c").collect();
         assert_eq!(found, [("a", "1"), ("b", "2=3"), ("c", "")]);
         assert_eq!(keys("").count(), 0);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_whole_and_in_range() {
+    fn number_that_is_not_whole_or_out_of_range_is_refused() {
         assert_eq!(number::<u8>("n", "255").unwrap(), 255);
         for value in ["", "256", "-1", "1.5", " 1", "hunter2"] {
             assert_eq!(refused(number::<u8>("n", value)), "n must be a whole number");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_have_units() {
+    fn duration_without_a_unit_is_refused() {
         for (value, millis) in [("1500ms", 1_500), ("10s", 10_000), ("1m30s", 90_000), ("7d", 604_800_000), ("0", 0)] {
             assert_eq!(duration("t", value).unwrap(), Duration::from_millis(millis), "{value}");
         }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn percents_are_decoded_or_refused() {
+    fn percent_escapes_are_decoded_or_refused() {
         assert_eq!(decoded("a%20b%2fc%2F%c3%A9").unwrap(), "a b/c/\u{e9}");
         for text in ["%", "%2", "%zz", "a%"] {
             assert_eq!(refused(decoded(text)), "url has a % without two hexadecimal digits");

@@ -15,8 +15,7 @@ use crate::values::value::{DedupId, Item, Namespace, OpId};
 
 use record::{Intent, State};
 
-/// The number of states of a record that one call goes through before it returns `Contention`. Callers alone cannot
-/// keep each other busy for ever, but refills and crashes at the same pace could.
+/// The maximum number of states of a record that one call goes through. After them the call returns `Contention`.
 const MAX_STATES: usize = 64;
 
 /// The composition of article 1: one deduplication record over several banks, or a bank and a record in different
@@ -226,7 +225,7 @@ impl Deduplicator {
     }
 }
 
-/// The state of a record and its version, which the next change compares.
+/// The state of a record, with the version that the next compare-and-set expects.
 struct Observed {
     state: State,
     version: crate::contract::dedup_repo::Version,
@@ -240,25 +239,25 @@ impl Observed {
     }
 }
 
-/// The result of one step.
+/// The result of one step: the answer of the call, or the record for the next step.
 enum Step {
     Answer(Assigned),
     Continue(Observed),
 }
 
-/// One call of `assign` or `recover`.
+/// The progress of one call of `assign`, or of `recover` with one id.
 struct Assignment<'a> {
     dedup: &'a Deduplicator,
     id: &'a DedupId,
     wanted: Option<&'a Namespace>,
-    /// Whether the wanted bank was empty at some moment of this call.
+    /// Whether the wanted bank was empty at some moment during this call.
     found_empty: bool,
-    /// The last intent that this call wrote.
+    /// The last intent that this call created.
     wrote: Option<Intent>,
 }
 
 impl Assignment<'_> {
-    /// Records an intent for the bank, or returns the state that the record has.
+    /// Records an intent for the bank. If the id has a record already, reads that record.
     async fn open(&mut self, bank: &Namespace) -> Result<Observed> {
         let intent = self.intend(bank);
         let op = OpId::new(intent.nonce.as_str())?;
@@ -308,8 +307,8 @@ impl Assignment<'_> {
                 self.replace(observed, State::GivingUp(intent.clone())).await
             }
             // Another caller gave the intent up because it found the bank empty. If this call wrote the intent, the
-            // bank was empty during this call, so it need not look again: two callers that always looked again could go
-            // on for ever.
+            // bank was empty during this call, so this call need not look again. Two callers that always looked again
+            // could loop for ever.
             Taken::Ended(_) => {
                 self.found_empty |= self.wrote.as_ref() == Some(intent);
                 self.replace(observed, State::GivingUp(intent.clone())).await
@@ -317,12 +316,12 @@ impl Assignment<'_> {
         }
     }
 
-    /// Commits the assignment (the commit point). A caller that loses the compare-and-set has nothing to release: the
-    /// winner has the same claim.
+    /// Commits the assignment with a compare-and-set, which is the commit point.
     async fn commit(&mut self, intent: &Intent, item: Item, observed: &Observed) -> Result<Step> {
         let assigned = State::Assigned { intent: intent.clone(), item: item.clone() };
         match self.compare_and_set(observed, &assigned).await? {
             Replaced::Replaced(_) => Ok(Step::Answer(Assigned::New { bank: intent.bank.clone(), item })),
+            // Nothing is to be released: the caller whose compare-and-set won has the same claim.
             lost => self.after(lost, assigned).await,
         }
     }
@@ -336,7 +335,8 @@ impl Assignment<'_> {
         self.choose(observed).await
     }
 
-    /// Records the next intent with a new nonce, or that there is no bank to try.
+    /// Records an intent for the wanted bank with a new nonce. Records `Nothing` if no bank is wanted or the wanted
+    /// bank was found empty.
     async fn choose(&mut self, observed: &Observed) -> Result<Step> {
         match self.wanted {
             Some(bank) if !self.found_empty => {
@@ -364,7 +364,7 @@ impl Assignment<'_> {
         self.dedup.records.replace(self.id, observed.version, &next.encode()?, &op).await
     }
 
-    /// Returns the state of the record after a compare-and-set.
+    /// Returns the step that continues with the state that the record has after a compare-and-set.
     async fn after(&mut self, replaced: Replaced, ours: State) -> Result<Step> {
         Ok(Step::Continue(match replaced {
             Replaced::Replaced(version) | Replaced::Again(version) => Observed { state: ours, version },
@@ -373,7 +373,7 @@ impl Assignment<'_> {
         }))
     }
 
-    /// Begins again after the record was forgotten.
+    /// Creates the record again after it was forgotten. Returns `Contention` if this call wants no bank.
     async fn open_again(&mut self) -> Result<Observed> {
         match self.wanted {
             Some(bank) => self.open(bank).await,

@@ -83,7 +83,7 @@ pub trait Layer: Debug + Send + Sync + 'static {
     }
 }
 
-/// A shared layer, for example for a test that inspects it afterwards.
+/// Lets a shared layer be used as a layer, for example to inspect it after a test.
 #[async_trait]
 impl<L: Layer + ?Sized> Layer for Arc<L> {
     async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {

@@ -11,7 +11,7 @@ use futures_core::Stream;
 use crate::values::error::{Error, Result};
 use crate::values::page::{Cursor, Page};
 
-/// The number of entries that a stream reads at once. A page of the largest values takes 25 MiB.
+/// The number of entries that a stream reads per page. A page of the largest values takes 25 MiB.
 const PAGE: usize = 100;
 
 /// One page that is being read.

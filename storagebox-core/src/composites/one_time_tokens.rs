@@ -217,18 +217,18 @@ impl OneTimeTokens {
         }
     }
 
-    /// Returns `InUse` if the token is still live. The lease may belong to a call that has not yet noticed that the
-    /// token was used in the meantime.
+    /// Returns the answer for a token whose lease another call has: `InUse` if the token is still live.
     async fn in_use(&self, remaining: Duration, token: &TokenId, places: &Places, caller: &OpId) -> Result<TokenBegun> {
         match self.tokens.exists(token).await? {
             true => Ok(TokenBegun::InUse { remaining }),
+            // The call with the lease has not yet noticed that the token was used in the meantime.
             false => self.gone(token, places, caller).await,
         }
     }
 
-    /// Returns the lease if the token is still live, and otherwise aborts it. Another caller may have begun and
-    /// committed between the first check of the token and the lease.
+    /// Returns the lease if the token is still live, and otherwise aborts the lease.
     async fn start(&self, lease: Lease, token: TokenId, places: &Places, caller: OpId) -> Result<TokenBegun> {
+        // Between the first check of the token and this lease, another caller may have begun and committed.
         let is_live = self.tokens.exists(&token).await;
         if let Ok(true) = is_live {
             return Ok(TokenBegun::Started(TokenLease { token, caller, op: lease.op, fence: lease.fence }));
@@ -261,7 +261,7 @@ impl OneTimeTokens {
     }
 }
 
-/// Converts the tokens and checks that each is short enough for the ids of its records.
+/// Converts the tokens, and checks that each leaves room for the prefixes of its record ids.
 fn checked<T>(tokens: impl IntoIterator<Item = T>) -> Result<Vec<TokenId>>
 where
     T: TryInto<TokenId>,

@@ -26,8 +26,7 @@ pub use handler::{BoxError, Dispatcher, Handler};
 pub use missing_token::MissingToken;
 pub use outcome::{Abandoned, Outcome, ProcessError};
 
-/// The number of rounds in which one call begins again because another message changed the entity. In every round, one
-/// of the workers on an entity succeeds.
+/// The maximum number of rounds of one call. A call begins another round if another message has changed the entity.
 const MAX_ROUNDS: usize = 64;
 
 /// Processes messages: each changes its entity once and sends its own messages, which are processed once in turn.
@@ -233,10 +232,10 @@ impl Processor {
         Err(contention(message).into())
     }
 
-    /// Finishes a message that has an entry and nothing to send. Such an entry may also come from an `abandon` that did
-    /// not return.
+    /// Finishes a message whose entry has no messages to send. Returns `Pending` if the entry has messages to send.
     async fn abandon_begun(&self, message: &Message, entry: OutboxEntry) -> Result<Abandoned, ProcessError> {
         let begun = Begun::of(&message.entity, &message.id, entry)?;
+        // An entry without messages may also come from an `abandon` that did not return.
         if !begun.content.outputs.is_empty() {
             return Ok(Abandoned::Pending);
         }
@@ -309,14 +308,14 @@ impl Processor {
         Listing::new(move |after, limit| Box::pin(async move { self.entities.pending(after.as_ref(), limit).await }))
     }
 
-    /// Makes one attempt. Returns `None` if the entity was changed in the meantime.
+    /// Makes one attempt to process the message. Returns `None` if the entity was changed in the meantime.
     async fn round(&self, message: &Message, guard: &Guard) -> Result<Option<Outcome>, ProcessError> {
         let (mut opened, is_open) = self.open(message, guard).await?;
         if opened.entry.is_none() && is_open {
             return self.handle(message, guard, opened).await;
         }
         if opened.entry.is_none() && opened.token_is_live.is_none() {
-            // The token was consumed after the entity was read, and an entry may have been added before that.
+            // The token was consumed after the entity was read. Another worker may have added an entry in between.
             opened = self.entities.open(&message.entity, &message.id, None).await?;
         }
         let Some(entry) = opened.entry else { return Ok(Some(Outcome::Duplicate { cleaned: false })) };
@@ -326,9 +325,10 @@ impl Processor {
         self.finish(begun, is_open).await.map(Some)
     }
 
-    /// Reads the entity and then whether the message is still to be processed. The order matters: everything that
-    /// happened to the entity before it was read is part of what was read.
+    /// Reads the entity, and then whether the message is still to be processed.
     async fn open(&self, message: &Message, guard: &Guard) -> Result<(Opened, bool), ProcessError> {
+        // The order matters. If the message is open after the read, no worker finished it before the read, and any
+        // later change of the entity makes the commit conflict.
         let joined = guard.token().filter(|_| self.entities.joins().incoming.is_some());
         let opened = self.entities.open(&message.entity, &message.id, joined).await?;
         let is_open = match opened.token_is_live {
@@ -347,9 +347,6 @@ impl Processor {
 
     /// Commits a decision and finishes the message. Returns the number of messages that this call sent, or `None` if
     /// the entity was changed in the meantime.
-    ///
-    /// A decision without an effect is committed as well. If only its token were consumed, another copy could commit an
-    /// effect after that, and its entry would look as if all its messages had been sent.
     async fn store(
         &self,
         message: &Message,
@@ -358,6 +355,8 @@ impl Processor {
         decision: Decision,
     ) -> Result<Option<usize>, ProcessError> {
         let (commit, content) = self.commit(message, guard, opened, decision)?;
+        // A decision without an effect is committed as well. If only its token were consumed, another copy could commit
+        // an effect after that, and its entry would look as if all its messages had been sent.
         match self.entities.commit(&commit).await? {
             Committed::Committed => {}
             Committed::Conflict | Committed::TokenGone => return Ok(None),
@@ -369,7 +368,7 @@ impl Processor {
         self.settle(&id, &content, entry, true).await.map(Some).map_err(ProcessError::after_a_commit)
     }
 
-    /// Returns the commit of a decision, and the content of its entry.
+    /// Returns the commit of a decision, and the content of the entry that the commit adds.
     fn commit(
         &self,
         message: &Message,
@@ -390,7 +389,8 @@ impl Processor {
         Ok((Commit { key, message, opened, change: decision.change, attempt, entry, consume, create }, content))
     }
 
-    /// Continues from an existing entry. If the message's guard is closed, all messages were sent before that.
+    /// Finishes a message from its entry: sends its messages if its guard is open, and only removes the entry
+    /// otherwise.
     async fn finish(&self, begun: Begun, is_open: bool) -> Result<Outcome, ProcessError> {
         let Begun { id, content, entry } = begun;
         if !is_open {
@@ -417,7 +417,7 @@ impl Processor {
     }
 }
 
-/// A message that has changed its entity, with its entry.
+/// The entry of a message that has changed its entity.
 struct Begun {
     id: EntryId,
     content: Content,

@@ -139,7 +139,7 @@ where
     through(&Runner { repo, timer, options }, id, Within, work).await
 }
 
-/// Makes the run, with this heartbeat to keep the lease alive.
+/// Makes a run, during which the heartbeat keeps the lease alive.
 async fn through<F, Fut, T, E>(
     runner: &Runner<'_>,
     id: &DedupId,

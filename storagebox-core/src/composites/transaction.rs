@@ -63,7 +63,7 @@ pub struct InTransaction<'t> {
     connection: Connection<'t>,
 }
 
-/// The transaction, while no call uses it. A call that is dropped does not return it.
+/// The transaction, or `None` while a call uses it and after such a call was dropped.
 type Connection<'t> = Arc<Mutex<Option<Box<dyn Transaction + 't>>>>;
 
 impl<'t> InTransaction<'t> {
@@ -80,11 +80,11 @@ impl<'t> InTransaction<'t> {
     }
 
     /// Runs code that takes a store, such as a composite: every call that it makes on this store is part of the
-    /// transaction (J-1). Await each call in the code: one that outlives it may wait for ever.
+    /// transaction (J-1). Await each call in the code: a call that outlives the code may wait for ever.
     ///
     /// # Cancel safety
     ///
-    /// As a call: the transaction is of no more use.
+    /// As for a call: roll the transaction back after a dropped future.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl<'t> InTransaction<'t> {
     ///
     /// # Cancel safety
     ///
-    /// As a call: the transaction is of no more use.
+    /// As for a call: roll the transaction back after a dropped future.
     ///
     /// # Errors
     ///
@@ -189,7 +189,7 @@ impl fmt::Debug for InTransaction<'_> {
     }
 }
 
-/// Makes a call while the transaction sends its requests.
+/// Makes a call, whose requests the transaction sends to the store.
 async fn drive<T, E: From<Error>>(
     connection: &Connection<'_>,
     call: impl Future<Output = Result<T, E>>,

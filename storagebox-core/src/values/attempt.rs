@@ -82,7 +82,7 @@ impl Attempt {
     }
 }
 
-/// Returns the error for a refusal that leaves open what an earlier attempt may still do.
+/// Returns the error for a refused call with an earlier attempt that may still take effect.
 pub(crate) fn open() -> Error {
     Error::unknown("the answer of an earlier attempt was lost, and that attempt may still take effect")
 }

@@ -228,7 +228,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Shows the source by its `Display`: the `Debug` of a driver may contain connection options with a password.
+/// Shows the source by its `Display`, because the `Debug` of a driver may contain a password.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
@@ -249,7 +249,7 @@ impl StdError for Error {
     }
 }
 
-/// Allows an already checked value in place of a text.
+/// Lets a function that converts its arguments also accept an argument that needs no conversion.
 impl From<Infallible> for Error {
     fn from(never: Infallible) -> Self {
         match never {}

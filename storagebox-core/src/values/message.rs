@@ -93,7 +93,7 @@ impl Decision {
         Ok(self)
     }
 
-    /// Returns whether nothing changes and nothing is sent.
+    /// Returns whether the decision changes no entity and sends no message.
     pub(crate) fn has_no_effect(&self) -> bool {
         self.change == EntityChange::Keep && self.outputs.is_empty()
     }

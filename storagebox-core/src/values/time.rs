@@ -75,7 +75,7 @@ impl Retention {
     }
 }
 
-/// Writes the retention for people: `for ever`, `7 days`, `90s`.
+/// Writes the retention in readable units: `for ever`, `7 days`, `90s`.
 impl fmt::Display for Retention {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const HOUR: u64 = 3_600;
@@ -108,7 +108,7 @@ pub trait Timer: Debug + Send + Sync {
     async fn sleep(&self, duration: Duration);
 }
 
-/// A shared timer.
+/// Lets a shared timer be used as a timer.
 #[async_trait]
 impl<T: Timer + ?Sized> Timer for Arc<T> {
     fn now(&self) -> Duration {

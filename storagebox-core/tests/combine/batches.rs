@@ -31,7 +31,7 @@ async fn calls_during_another_call_form_one_batch_in_order() {
 }
 
 #[tokio::test]
-async fn a_batch_holds_one_call_for_each_key_and_no_more_than_the_most() {
+async fn a_batch_holds_one_call_per_key_and_at_most_the_maximum() {
     let (mut bench, gate) = (Bench::new(2), Arc::new(Notify::new()));
     let _leader = bench.leader(&gate).await;
     let followers = bench.followers(&[Call("a", 1), Call("a", 2), Call("b", 3), Call("c", 4), Call("a", 5)]).await;
@@ -43,7 +43,7 @@ async fn a_batch_holds_one_call_for_each_key_and_no_more_than_the_most() {
 }
 
 #[tokio::test]
-async fn calls_that_come_during_a_batch_make_the_next_one() {
+async fn calls_during_a_batch_form_the_next_batch() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let _leader = bench.leader(&gate).await;
     let mut followers = bench.followers(&[Call("a", 1)]).await;
@@ -78,7 +78,7 @@ async fn dropped_caller_is_skipped_and_cancels_no_other_call() {
 }
 
 #[tokio::test]
-async fn a_leader_that_is_dropped_hands_over() {
+async fn a_dropped_leader_passes_its_turn_to_the_waiting_calls() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let leader = bench.leader(&gate).await;
     let followers = bench.followers(&[Call("a", 1), Call("b", 2)]).await;
@@ -94,7 +94,7 @@ async fn each_call_that_its_batch_could_not_answer_is_made_alone() {
     let _leader = bench.leader(&gate).await;
     let followers = bench.followers(&[Call("a", 1), Call("b", 2), Call("c", 3), Call("d", 4)]).await;
     gate.notify_one();
-    // The last call has no answer at all.
+    // The batch returns no answer for the last call.
     let answers = vec![Combined::Answer(Told::Together(1)), Combined::RunAlone, Combined::Lost];
     bench.batch(Fate::Combined(answers)).await;
     let expected = [Told::Together(1), alone(2, false), alone(3, true), alone(4, true)];
@@ -114,7 +114,7 @@ async fn batch_that_panics_does_not_affect_the_next_one() {
     assert_eq!(told(followers).await, [alone(1, true), alone(2, true), Told::Together(3)]);
 }
 
-/// On several threads, calls arrive at any moment of a batch.
+/// Many callers on several threads each get the answer to their own call, whether or not a batch is in progress.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn each_of_many_callers_gets_its_own_answer() {
     let batches = Arc::new(Mutex::new(vec![]));
@@ -149,7 +149,7 @@ async fn each_of_many_callers_gets_its_own_answer() {
     assert!(sizes.iter().all(|size| (1..=4).contains(size)), "{sizes:?}");
 }
 
-/// The runtime ends: the task of the batch is dropped before it begins.
+/// The batch's runtime has ended, so its task is dropped before it begins, and each waiting call is made alone.
 #[tokio::test]
 async fn calls_of_a_batch_that_never_began_are_made_alone() {
     let together = |calls: Vec<Call>| Box::pin(async move { meet(&calls, Fate::Answered) }) as _;

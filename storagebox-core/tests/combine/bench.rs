@@ -39,7 +39,7 @@ pub(crate) fn alone(number: u32, lost: bool) -> Told {
 /// The fate of the next batch.
 pub(crate) enum Fate {
     Answered,
-    /// One given answer per call.
+    /// The batch returns these answers, one per call.
     Combined(Vec<Combined<Told>>),
     Panic,
 }
@@ -75,15 +75,14 @@ fn spawner() -> Arc<Spawn> {
     Arc::new(move |work| drop(runtime.spawn(work)))
 }
 
-/// Runs all tasks until none can make progress. The runtime has one thread, and no task needs more turns than this loop
-/// yields.
+/// Yields 20 times, so that every other task of the runtime, which has one thread, runs until it waits.
 pub(crate) async fn all_go_on() {
     for _ in 0..20 {
         yield_now().await;
     }
 }
 
-/// The batches that have begun, each with the sender that decides its fate.
+/// The batches that have begun, each with the sender for its fate.
 type Batches = mpsc::UnboundedReceiver<(Vec<Call>, oneshot::Sender<Fate>)>;
 
 fn told_their_fate() -> (Box<RunBatch<Call>>, Batches) {
@@ -115,14 +114,14 @@ impl Bench {
         Self { combiner, batches, patience }
     }
 
-    /// Creates a bench whose tasks make all calls, without a stall timeout.
+    /// Creates a bench whose combiner makes each batch in its own task and has no stall timeout.
     pub(crate) fn of_tasks(most: usize) -> Self {
         let (together, batches) = told_their_fate();
         let combiner = Combiner::of_tasks(most, together, Box::new(spawner));
         Self { combiner, batches, patience: Arc::default() }
     }
 
-    /// Creates a bench with another combiner.
+    /// Creates a bench with this combiner.
     pub(crate) fn of(combiner: Arc<Combiner<Call>>) -> Self {
         Self { combiner, batches: mpsc::unbounded_channel().1, patience: Arc::default() }
     }
@@ -133,7 +132,7 @@ impl Bench {
         all_go_on().await;
     }
 
-    /// Starts a call that is made alone, in progress until the gate opens.
+    /// Starts a call that is made alone and stays in progress until the gate opens.
     pub(crate) async fn leader(&self, gate: &Arc<Notify>) -> JoinHandle<Told> {
         self.leader_of(Call("leader", 0), gate).await
     }
@@ -154,8 +153,7 @@ impl Bench {
         leader
     }
 
-    /// Starts a call. If another call is in progress, this one waits or is refused when the method returns: on one
-    /// thread, a task that was spawned earlier runs before this one continues.
+    /// Starts a call in a task, and returns after the call was polled once.
     pub(crate) async fn asker(&self, call: Call) -> JoinHandle<Result<Told>> {
         let combiner = Arc::clone(&self.combiner);
         let asker = tokio::spawn(async move {
@@ -166,7 +164,7 @@ impl Bench {
         asker
     }
 
-    /// The same for a call that the queue accepts.
+    /// Starts a call in a task, and panics if the queue refuses the call.
     pub(crate) async fn follower(&self, call: Call) -> JoinHandle<Told> {
         let combiner = Arc::clone(&self.combiner);
         let follower = tokio::spawn(async move {

@@ -13,7 +13,7 @@ use crate::bench::{Bench, Call, Fate, Told, all_go_on, told};
 
 type Left = Pin<Box<dyn Future<Output = Result<Told>> + Send>>;
 
-/// Returns a call that never ends if it is made alone.
+/// Returns the future of a call that never ends if it is made alone.
 fn call(combiner: &Arc<Combiner<Call>>, call: Call) -> Left {
     let combiner = Arc::clone(combiner);
     Box::pin(async move { combiner.call(call, |_| pending()).await })
@@ -43,7 +43,7 @@ async fn abandoned_lone_calls_delay_others_by_the_stall_timeout_only() {
     }
 }
 
-/// A turn that is not counted when it is overtaken must not be counted when it ends.
+/// A lone call is not counted when it is overtaken, so it must not be counted when it is dropped either.
 #[tokio::test]
 async fn stalled_batches_are_counted_after_a_lone_call_was_dropped() {
     let mut bench = Bench::new(1);
@@ -80,7 +80,7 @@ async fn abandoned_call_of_a_task_delays_no_other_call() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_task_that_is_dropped_before_its_turn_is_not_made() {
+async fn a_call_dropped_before_its_task_begins_is_not_made() {
     let mut bench = Bench::of_tasks(8);
     let mut dropped = call(&bench.combiner, Call("a", 0));
     poll_once(&mut dropped).await;
@@ -96,7 +96,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().build().unwrap()
 }
 
-/// Polls the call until it must have ended.
+/// Polls the call at most 20 times. Returns its answer, or `None` if it has not ended.
 async fn answered(mut call: Left) -> Option<Told> {
     for _ in 0..20 {
         let polled = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
@@ -108,7 +108,7 @@ async fn answered(mut call: Left) -> Option<Told> {
     None
 }
 
-/// Each thread has a runtime, which it drives only during its own calls.
+/// Each thread has its own runtime, and drives it only while a call of this thread is in progress.
 #[test]
 fn waiting_call_continues_in_the_runtime_that_polls_it() {
     let (mut bench, first, second) = (Bench::of_tasks(8), runtime(), runtime());

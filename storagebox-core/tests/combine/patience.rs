@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use crate::bench::{Bench, Call, Fate, Told, all_go_on, alone, told};
 
 #[tokio::test]
-async fn a_call_that_is_stuck_holds_up_nobody_else() {
+async fn a_stalled_call_does_not_block_calls_of_other_keys() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let stuck = bench.leader(&gate).await;
     let followers = bench.followers(&[Call("a", 1), Call("b", 2)]).await;
@@ -24,7 +24,7 @@ async fn a_call_that_is_stuck_holds_up_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_stuck_holds_up_nobody_else() {
+async fn a_stalled_batch_does_not_block_calls_of_other_keys() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let leader = bench.leader(&gate).await;
     let stuck = bench.followers(&[Call("a", 1)]).await;
@@ -43,7 +43,7 @@ async fn a_batch_that_is_stuck_holds_up_nobody_else() {
     assert_eq!(told(stuck).await, [Told::Together(1)]);
 }
 
-/// Whatever delays a key delays its next call too, which would only take another connection.
+/// A call waits for the call in progress of its own key, even after the stall timeout.
 #[tokio::test]
 async fn calls_of_a_key_wait_for_the_call_in_progress() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
@@ -81,7 +81,7 @@ async fn batch_that_makes_progress_is_not_overtaken() {
 }
 
 #[tokio::test]
-async fn a_store_that_stands_still_is_not_asked_without_end() {
+async fn a_stalled_store_gets_at_most_five_batches() {
     let (mut bench, gate) = (Bench::new(1), Arc::new(Notify::new()));
     let stuck = bench.leader(&gate).await;
     let keys = ["a", "b", "c", "d", "e", "f", "g", "h"];

@@ -1,15 +1,16 @@
-//! A subscriber for the thread of one test, next to the threads of other tests.
+//! Sets a subscriber for the thread of one test, while other tests run on other threads.
 
 use std::sync::LazyLock;
 
 use tracing::subscriber::{DefaultGuard, NoSubscriber, set_default};
 use tracing::{Dispatch, Subscriber};
 
-/// A second subscriber. With only one, `tracing` caches for all threads the decision of the subscriber that reaches a
-/// line first, which may be another test's that is not interested. With a second one it asks every subscriber.
+/// A second subscriber. It makes `tracing` ask each thread's own subscriber about a log line.
+// With a single subscriber, `tracing` caches the answer to a line for all threads. The subscriber of another test may
+// reach the line first and ignore it.
 static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::new()));
 
-/// Sets the subscriber for this thread.
+/// Sets the subscriber of the current thread.
 pub(crate) fn here(subscriber: impl Subscriber + Send + Sync + 'static) -> DefaultGuard {
     LazyLock::force(&SECOND);
     set_default(subscriber)

@@ -13,7 +13,7 @@ use storagebox::time::{Timer, TokioTimer};
 use storagebox::values::Namespace;
 use storagebox::{Error, ErrorKind, Result, Taken, async_trait};
 
-/// Records each call.
+/// A layer that records each call.
 #[derive(Debug, Default)]
 pub(crate) struct Counts(Mutex<Vec<String>>);
 
@@ -35,7 +35,7 @@ impl Layer for Counts {
     }
 }
 
-/// Makes each call a second time.
+/// A layer that makes each call a second time.
 #[derive(Debug)]
 pub(crate) struct Twice;
 
@@ -47,7 +47,7 @@ impl Layer for Twice {
     }
 }
 
-/// Loses replies of calls that were made.
+/// A layer that makes calls and loses some of their replies.
 #[derive(Debug)]
 pub(crate) struct Loses {
     each: usize,
@@ -57,12 +57,12 @@ pub(crate) struct Loses {
 }
 
 impl Loses {
-    /// Loses every `each`-th reply.
+    /// Creates a layer that loses every `each`-th reply.
     pub(crate) fn each(each: usize) -> Self {
         Self { each, until: usize::MAX, calls: AtomicUsize::new(0), lost: AtomicUsize::new(0) }
     }
 
-    /// Loses the first `until` replies.
+    /// Creates a layer that loses the first `until` replies.
     pub(crate) fn first(until: usize) -> Self {
         Self { until, ..Self::each(1) }
     }
@@ -85,12 +85,12 @@ impl Layer for Loses {
     }
 }
 
-/// Fails calls without making them.
+/// A layer that fails some calls without making them.
 #[derive(Debug)]
 pub(crate) struct Fails(AtomicUsize, ErrorKind);
 
 impl Fails {
-    /// Fails the first `failures` calls.
+    /// Creates a layer that fails the first `failures` calls with an error of this kind.
     pub(crate) fn first(failures: usize, kind: ErrorKind) -> Self {
         Self(AtomicUsize::new(failures), kind)
     }
@@ -107,7 +107,7 @@ impl Layer for Fails {
     }
 }
 
-/// Makes each call after a delay.
+/// A layer that makes each call after a delay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slow(pub(crate) Duration);
 
@@ -119,7 +119,7 @@ impl Layer for Slow {
     }
 }
 
-/// Never answers.
+/// A layer that never answers.
 #[derive(Debug)]
 pub(crate) struct Silent;
 
@@ -130,7 +130,7 @@ impl Layer for Silent {
     }
 }
 
-/// Answers each call with the answer of the one before it.
+/// A layer that answers every second call with the response of the call before it.
 #[derive(Debug, Default)]
 pub(crate) struct Borrows(Mutex<Option<Response>>);
 
@@ -147,7 +147,7 @@ impl Layer for Borrows {
     }
 }
 
-/// Checks the arguments of some calls of a bank.
+/// A layer that checks the arguments of some calls of a bank.
 #[derive(Debug)]
 pub(crate) struct Arguments;
 
@@ -167,7 +167,8 @@ impl Layer for Arguments {
 
 type Parked = Pin<Box<dyn Future<Output = Result<Response>> + Send>>;
 
-/// Makes a call when the test asks for it.
+/// A layer that fails each call with an unknown outcome and keeps the last one. The test makes that call later, with
+/// `land`.
 #[derive(Default)]
 pub(crate) struct Parks(Mutex<Option<Parked>>);
 
@@ -192,7 +193,7 @@ impl Layer for Parks {
     }
 }
 
-/// Answers each `take` with an ended claim, and doubles the number of free items.
+/// A layer that answers each `take` with an ended claim, and doubles the number of free items that it reports.
 #[derive(Debug)]
 pub(crate) struct Lies;
 

@@ -7,7 +7,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Records each span with the name `call`.
+/// A subscriber that records each span with the name `call`.
 #[derive(Clone, Default)]
 pub(crate) struct Spans(Arc<Mutex<Vec<String>>>);
 
@@ -17,7 +17,7 @@ impl Spans {
     }
 }
 
-/// Records the fields of a call that the test checks.
+/// A visitor that writes the fields of a span that the test checks into a text.
 struct Told<'a>(&'a mut String);
 
 impl Visit for Told<'_> {

@@ -49,7 +49,8 @@ async fn a_handler_that_fails_leaves_the_message_as_it_was() {
     assert_eq!(endpoint.processor(Sends(1)).process(&message).await.unwrap(), Outcome::Processed { sent: 1 });
 }
 
-/// The tokens that a ledger joins may change from one start to the next.
+/// The dispatch of a message fails after its commit. A processor whose ledger joins other tokens then finishes the
+/// message.
 #[tokio::test]
 async fn message_is_finished_by_a_ledger_that_joins_other_tokens() {
     for (before, after) in [(false, true), (true, false)] {
@@ -79,8 +80,8 @@ async fn handler_that_sends_without_a_dispatcher_changes_nothing() {
     assert_eq!(endpoint.calls.take(), ["open", "exists"]);
 }
 
-/// Whichever step fails after the commit, the caller's error says that the entity may have changed, and the next copy
-/// finishes the message.
+/// If a step after the commit fails, the error says that the entity may have changed, and the next copy finishes the
+/// message.
 #[tokio::test]
 async fn step_that_fails_after_the_commit_is_done_by_the_next_copy() {
     let (resumed, cleaned) = (Outcome::Resumed { sent: 1 }, Outcome::Duplicate { cleaned: true });
@@ -100,7 +101,7 @@ async fn step_that_fails_after_the_commit_is_done_by_the_next_copy() {
     }
 }
 
-/// Without a limit, every copy that arrives in the meantime would add an attempt.
+/// While tokens cannot be created, copies of the message add attempts only up to a limit.
 #[tokio::test]
 async fn failing_token_creation_leaves_at_most_16_attempts() {
     let endpoint = Endpoint::new(false, false);

@@ -1,4 +1,4 @@
-//! The first messages of a chain, large messages, and many at once.
+//! The first messages of a chain, large messages, and many messages at once.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ async fn message_is_issued_after_its_token_is_created() {
 }
 
 #[tokio::test]
-async fn a_long_operation_or_a_large_decision_is_refused_before_anything_changes() {
+async fn a_too_long_op_or_too_large_decision_changes_nothing() {
     let endpoint = Endpoint::new(true, true);
     let processor = endpoint.processor(Sends(0));
     let ProcessError::Store(error) = processor.issue("o".repeat(512), [("a", "1")]).await.unwrap_err() else {
@@ -54,9 +54,9 @@ async fn a_long_operation_or_a_large_decision_is_refused_before_anything_changes
     assert_eq!(endpoint.calls.take(), ["open"]);
 }
 
-/// Each of many messages of one entity is applied once, although they arrive at the same time and each of them twice.
+/// Many messages for one entity arrive at the same time, and each message arrives twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_workers_on_one_entity_make_progress() {
+async fn many_workers_on_one_entity_apply_each_message_once() {
     for joined in [false, true] {
         let endpoint = Endpoint::new(joined, joined);
         let processor = endpoint.processor(Sends(1));

@@ -9,7 +9,7 @@ use storagebox_core::{
 };
 use storagebox_memory::MemoryStore;
 
-/// The operations that were called, in their order, and the one that fails.
+/// A layer that records the called operations in their order, and makes one operation fail.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
     made: Arc<Mutex<Vec<&'static str>>>,
@@ -21,7 +21,7 @@ impl Calls {
         std::mem::take(&mut self.made.lock().unwrap())
     }
 
-    /// Makes this operation fail from now on; `None` makes no operation fail.
+    /// Makes this operation fail from now on. `None` ends the failures.
     pub(crate) fn fail(&self, operation: Option<&'static str>) {
         *self.fails.lock().unwrap() = operation;
     }
@@ -38,7 +38,7 @@ impl Layer for Calls {
     }
 }
 
-/// Collects the messages that are sent, or refuses them.
+/// A dispatcher that collects the messages, or refuses them.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) sent: Mutex<Vec<Outgoing>>,
@@ -102,7 +102,7 @@ impl Endpoint {
     }
 }
 
-/// Changes the entity, and sends this number of messages.
+/// A handler that changes the entity and sends this number of messages.
 pub(crate) struct Sends(pub(crate) usize);
 
 #[async_trait]

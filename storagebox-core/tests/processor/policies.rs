@@ -30,7 +30,7 @@ async fn an_unprotected_message_is_processed_each_time() {
 }
 
 #[tokio::test]
-async fn a_recorded_message_is_processed_once() {
+async fn a_message_under_dedup_is_processed_once() {
     for joined in [false, true] {
         let endpoint = Endpoint::new(joined, joined);
         let records = endpoint.store.dedup_repo(&name("received")).unwrap();
@@ -45,7 +45,7 @@ async fn a_recorded_message_is_processed_once() {
 }
 
 #[tokio::test]
-async fn a_recorded_message_that_is_not_finished_needs_its_policy() {
+async fn resume_of_a_dedup_message_under_another_policy_is_refused() {
     let endpoint = Endpoint::new(false, false);
     let records = endpoint.store.dedup_repo(&name("received")).unwrap();
     let policy = MissingToken::Dedup { records, retention: Retention::Forever };

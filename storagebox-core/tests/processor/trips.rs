@@ -15,7 +15,7 @@ async fn trips(incoming: bool, outgoing: bool, sent: usize) -> Vec<&'static str>
 }
 
 #[tokio::test]
-async fn a_message_takes_as_few_steps_as_its_stores_allow() {
+async fn joined_tokens_reduce_the_store_calls_per_message() {
     let split = ["open", "exists", "commit", "create_tokens", "choose", "consume", "remove"];
     assert_eq!(trips(false, false, 3).await, split);
     assert_eq!(trips(false, true, 3).await, ["open", "exists", "commit", "consume", "remove"]);
@@ -25,7 +25,7 @@ async fn a_message_takes_as_few_steps_as_its_stores_allow() {
 }
 
 #[tokio::test]
-async fn a_duplicate_takes_a_read_for_each_store() {
+async fn duplicate_message_causes_only_reads() {
     for (incoming, expected) in [(true, &["open"][..]), (false, &["open", "exists", "open"])] {
         let endpoint = Endpoint::new(incoming, incoming);
         let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(1)));

@@ -15,8 +15,8 @@ const BATCH: usize = 100;
 const AT_ONCE: usize = 8;
 
 impl Tables {
-    /// Adds the items that are in neither table. The items are read before the records, so an item that is taken in
-    /// between is found in one of them.
+    /// Adds the items that are in neither table. Reads the free items before the records, so that it also finds an item
+    /// that is taken between the two reads.
     pub(super) async fn add(&self, items: &[Item]) -> Result<Added> {
         let distinct: HashSet<&Item> = items.iter().collect();
         let total = distinct.len();
@@ -45,7 +45,7 @@ impl Tables {
         Ok(batch)
     }
 
-    /// Removes the items that a record names.
+    /// Removes from `items` the items that a record names.
     async fn leave_given(&self, items: &mut HashSet<Item>) -> Result<()> {
         let mut from = None;
         while !items.is_empty() {
@@ -61,7 +61,8 @@ impl Tables {
         Ok(())
     }
 
-    /// Puts the items in one transaction. If another call has put some of them, another transaction puts the rest.
+    /// Puts the items in one transaction. If some of the items exist already, puts the other items in another
+    /// transaction. Returns how many items this call added.
     async fn put(&self, mut batch: Vec<Item>) -> Result<usize> {
         let (tag, mut added) = (Tag::fresh(), 0);
         while !batch.is_empty() {
@@ -84,7 +85,7 @@ fn free(item: &Item, tag: &Tag) -> Write {
     row.only_if("attribute_not_exists(#item)").name("#item", ITEM)
 }
 
-/// Returns whether an attempt of this call, whose reply was lost, wrote the row.
+/// Returns whether the row that refused a write was written by the call with this tag.
 fn is_own(refusal: &Refusal, tag: &Tag) -> bool {
     matches!(refusal, Refusal::Condition(Some(row)) if tag.is_on(row))
 }

@@ -10,7 +10,7 @@ use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::row::{Attributes, Row, Value};
 
 impl Tables {
-    /// Takes the first candidate that is still there. The record of a known id decides the outcome.
+    /// Gives the id the first candidate that is still free. If the id has a record, returns the item of the record.
     pub(super) async fn assign(tables: &Arc<Self>, id: &ClaimId, tag: &Tag, since: u64) -> Result<Taken> {
         while let Some(lent) = tables.candidates.next(tables, since).await? {
             if let Some(taken) = tables.attempt(id, tag, lent).await? {
@@ -44,8 +44,8 @@ impl Tables {
         [recorded.only_if("attribute_not_exists(#id)").name("#id", ID), taken]
     }
 
-    /// Returns the outcome of a refused transaction. The record decides first: an id that has an item takes no other,
-    /// and the candidate goes back.
+    /// Returns the outcome if a record of the id refused the transaction, and puts the candidate back into the pool.
+    /// Otherwise drops the candidate and returns `None`.
     fn refused(&self, refusals: &[Refusal], tag: &Tag, lent: Lent<'_, Item>) -> Result<Option<Taken>> {
         if let Some(Refusal::Condition(Some(record))) = refusals.first() {
             return self.recorded(record, tag).map(Some);
@@ -54,8 +54,8 @@ impl Tables {
         Ok(None)
     }
 
-    /// Returns the outcome by the record. A record with the call's own tag was written by an attempt whose reply was
-    /// lost.
+    /// Returns `New` with the item of the record if the record has the call's own tag, and `Again` with the item
+    /// otherwise.
     fn recorded(&self, record: &Row, tag: &Tag) -> Result<Taken> {
         let held = for_good(self.given_by(record)?);
         Ok(if tag.is_on(record) { Taken::New(held) } else { Taken::Again(held) })

@@ -35,7 +35,7 @@ impl ItemBank for ArticleBank {
         }
     }
 
-    /// Every hold is permanent already.
+    /// Changes nothing, because every hold is already permanent.
     async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         hold.checked()?;
         let given = self.0.get(claim).await?;

@@ -1,7 +1,7 @@
 //! Reads free items, page by page.
 //!
-//! The pages follow one another from a random place of the table on, so that workers which read at the same time see
-//! different items, and a worker does not read the same items again.
+//! The first page begins at a random place of the table, so workers that read at the same time see different items.
+//! Each further page begins where the last one ended, so a worker does not read the same items again.
 
 use storagebox_core::{Item, Result};
 
@@ -36,15 +36,15 @@ impl Source for Tables {
 }
 
 impl Tables {
-    /// Returns the items of a page, and continues after it next time.
+    /// Returns the items of a page, and stores where the next page begins.
     fn found(&self, page: RowPage) -> Result<Vec<Item>> {
         *lock(&self.position) = page.next;
         page.rows.iter().map(|row| self.item_of(row)).collect()
     }
 }
 
-/// Returns a random place. DynamoDB orders rows by a hash of their keys, so any text is a place, even if no item has
-/// it.
+/// Returns a random start key. DynamoDB orders rows by a hash of their keys, so a scan can start after any text, also
+/// after a text that is not an item.
 fn anywhere() -> Attributes {
     key(&hex(&fastrand::u32(..).to_be_bytes()))
 }

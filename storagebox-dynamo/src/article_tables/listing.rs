@@ -8,7 +8,8 @@ use crate::row::{Attributes, Row, Value};
 /// The largest number of rows per page. A page may be shorter than requested.
 const MOST: usize = 1_000;
 
-/// The beginnings of the cursors of the two tables. The last key follows, if there is one.
+/// The prefixes of cursors of the items' table and of the records' table. The rest of a cursor is the key after which
+/// the page begins.
 const ITEMS: &str = "items:";
 const RECORDS: &str = "records:";
 
@@ -75,8 +76,8 @@ impl Tables {
         Ok(ListedItem { item: self.given_by(record)?, state: ItemState::Held(self.id_of(record)?) })
     }
 
-    /// Returns the state of an item. The items are read before the records, so an item that is taken in between is
-    /// found in one of them.
+    /// Returns the state of an item. Reads the free items before the records, so that it also finds an item that is
+    /// taken between the two reads.
     pub(super) async fn holder(&self, item: &Item) -> Result<ItemState> {
         let keys = vec![key(item.as_str())];
         let free = self.client().settle("holder", || self.client().rows(keys.clone())).await?;
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_leads_to_where_it_was_made() {
+    fn a_cursor_is_read_as_the_position_that_made_it() {
         let (item, id) = (Item::new("records:x").unwrap(), ClaimId::new("items:").unwrap());
         for position in [Position::Items(Some(item)), Position::Records(None), Position::Records(Some(id))] {
             let found = read(position.cursor().as_str()).unwrap();

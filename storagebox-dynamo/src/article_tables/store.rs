@@ -60,7 +60,7 @@ impl Backend for ArticleTables {
             true => Ok(Arc::new(ArticleBank(self.clone()))),
             false => Err(misconfigured(
                 "bank",
-                format_args!("must be {own}: these tables are one bank, named after that of the items"),
+                format_args!("must be {own}: these tables have one bank, with the name of the items' table"),
             )),
         }
     }

@@ -18,7 +18,7 @@ pub(super) const ID: &str = "deduplication_id";
 /// The attribute of a record that names its item.
 pub(super) const GIVEN: &str = "item_string";
 
-/// The two tables. The table of the client is that of the items.
+/// The two tables. The client's own table is the items' table.
 #[derive(Debug)]
 pub(super) struct Tables {
     client: Arc<Client>,
@@ -47,7 +47,7 @@ impl Tables {
         &self.records
     }
 
-    /// Returns the item of a row of the items.
+    /// Returns the item of a row of the items' table.
     pub(super) fn item_of(&self, row: &Row) -> Result<Item> {
         self.read(self.items(), ITEM, row)
     }

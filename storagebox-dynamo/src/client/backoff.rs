@@ -14,7 +14,7 @@ tokio::task_local! {
     pub(super) static END: Instant;
 }
 
-/// The attempts of a call so far, by the cause of their failure, and the time that is left.
+/// The failed attempts of a call, counted by cause, and the deadline of the call.
 #[derive(Debug, Default)]
 pub(super) struct CallBackoff {
     conflicts: u32,
@@ -33,14 +33,15 @@ struct Pauses {
     most: u32,
 }
 
-/// After a conflict.
+/// The pauses after a conflict.
 const CONFLICTS: Pauses = Pauses { first_millis: 2, longest_millis: 200, most: 60 };
-/// After a throttle, a lost reply or a failed read.
+/// The pauses after a throttle, a lost reply or a failed read.
 const FAILURES: Pauses = Pauses { first_millis: 10, longest_millis: 1_600, most: 12 };
-/// How often a read is repeated before its call starts again.
+/// How often a failed read is repeated before the attempt of its call fails.
 const READS: u32 = 3;
 
-/// Returns when a call with this timeout begins and when it ends. A part of another call ends with that call.
+/// Returns the beginning, which is now, and the deadline of a call with this timeout. A call inside another call ends
+/// no later than the outer call.
 #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
 pub(super) fn begin_and_end(timeout: Duration) -> (Instant, Instant) {
     let now = Instant::now();
@@ -72,8 +73,9 @@ impl CallBackoff {
         }
     }
 
-    /// Returns whether another attempt that takes as long as the last one would end before the deadline. After a
-    /// certain failure an attempt that is cut off would make the outcome unknown, so it is not begun.
+    /// Returns whether another attempt can begin before the deadline. After an error that surely changed nothing, an
+    /// attempt as long as the last one must also end before the deadline, because an attempt that is cut off has an
+    /// unknown outcome.
     #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
     fn has_time_for(&mut self, pause: Duration, is_certain: bool) -> bool {
         let Some((begun, end)) = &mut self.time else { return true };
@@ -96,7 +98,7 @@ impl Backoff for CallBackoff {
 }
 
 impl Pauses {
-    /// Returns a random pause below a ceiling that doubles, so that callers that collided once do not collide again.
+    /// Returns a random pause, whose upper limit doubles each time. Returns `None` after the last pause.
     #[allow(clippy::disallowed_methods, reason = "jitter is chance; no promise depends on it")]
     fn next(self, made: &mut u32) -> Option<Duration> {
         if *made == self.most {

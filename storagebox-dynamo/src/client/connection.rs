@@ -42,7 +42,7 @@ impl Connection {
         Self { source, driver: OnceLock::new(), creating: SingleFlight::default() }
     }
 
-    /// Returns the region of the requests; `None` if a client that was handed in does not name one.
+    /// Returns the region of the requests; `None` if the caller's client has no region.
     pub(crate) fn region(&self) -> Option<&str> {
         match &self.source {
             Source::Given(driver) => driver.config().region().map(AsRef::as_ref),
@@ -50,8 +50,8 @@ impl Connection {
         }
     }
 
-    /// Returns the driver's client, without its own retries: a conditional write that the driver repeats would be
-    /// refused because of its own first attempt. `clock` reads the date of every reply.
+    /// Returns the driver's client, with the driver's retries turned off. If the driver repeated a conditional write
+    /// that was applied, the condition would refuse the repetition. `clock` reads the date of every reply.
     pub(crate) async fn driver(&self, clock: Option<&Corrected>, attempt: Duration) -> &Driver {
         match self.driver.get() {
             Some(driver) => driver,
@@ -84,7 +84,8 @@ impl Connection {
 }
 
 /// Creates a configuration with the credentials that the SDK finds: in the environment, in profiles, or from container
-/// and machine roles. The endpoint is the one of the URL or the region's own, whatever a profile says.
+/// and machine roles. The endpoint is that of the URL, or else the region's default. An endpoint in a profile is
+/// ignored.
 async fn config_of(address: &Address, attempt: Duration) -> Builder {
     let http = ByScheme::new();
     let credentials = Found::new(&address.region, &http, before(attempt));
@@ -103,13 +104,13 @@ async fn config_of(address: &Address, attempt: Duration) -> Builder {
     config
 }
 
-/// Returns timeouts that leave a call time for another attempt.
+/// Returns the driver's timeouts for one attempt, after which the call still has time for another attempt.
 fn timeouts(attempt: Duration) -> TimeoutConfig {
     TimeoutConfig::builder().operation_attempt_timeout(attempt).connect_timeout(before(attempt)).build()
 }
 
-/// Returns a timeout that ends before that of the attempt, so that a failure before anything was sent is reported as
-/// certain.
+/// Returns the timeout of a step before the request is sent. It is shorter than the timeout of the attempt, so that the
+/// error shows that nothing was sent.
 fn before(attempt: Duration) -> Duration {
     attempt / 4 * 3
 }

@@ -13,9 +13,9 @@ use storagebox_core::backend::url::plain;
 use super::http::ByScheme;
 use crate::lock::lock;
 
-/// Returns the SDK's loader of configuration. The retries are set here, because the SDK panics if a variable or a
-/// profile sets them in the form of another SDK.
+/// Returns the SDK's loader of configuration, with fixed retry settings.
 pub(super) fn loader(region: &str, http: &ByScheme) -> ConfigLoader {
+    // Without fixed retry settings, the SDK panics if a variable or a profile names a retry mode of another SDK.
     let config = aws_config::defaults(BehaviorVersion::v2026_01_12()).retry_config(RetryConfig::standard());
     config.region(Region::new(region.to_owned())).http_client(http.clone())
 }
@@ -28,7 +28,7 @@ type Result<T, E = CredentialsError> = std::result::Result<T, E>;
 pub(super) struct Found {
     region: String,
     http: ByScheme,
-    /// The timeout of one fetch, which ends before the call does.
+    /// The timeout of one fetch of credentials, which is shorter than the timeout of the call.
     limit: Duration,
     sources: Mutex<Option<SharedCredentialsProvider>>,
 }
@@ -58,7 +58,7 @@ impl Found {
             return Ok(sources);
         }
         let sources = loader(&self.region, &self.http).load().await.credentials_provider();
-        let sources = sources.ok_or_else(|| CredentialsError::not_loaded("the SDK knows no sources"))?;
+        let sources = sources.ok_or_else(|| CredentialsError::not_loaded("the SDK has no source of credentials"))?;
         self.set(Some(sources.clone()));
         Ok(sources)
     }
@@ -72,8 +72,8 @@ impl Found {
     }
 }
 
-/// Checks that a request can be signed with the credentials. The SDK copies id and token into a header and panics on a
-/// line end, which a file may have added.
+/// Checks that a request can be signed with the credentials. The SDK copies the id and the token into a header, and
+/// panics if one of them contains a line end.
 fn signing(found: Credentials) -> Result<Credentials> {
     let texts = [
         ("the id of the access key", Some(found.access_key_id())),
@@ -89,8 +89,7 @@ fn signing(found: Credentials) -> Result<Credentials> {
     Ok(found)
 }
 
-/// Returns whether the configuration is wrong, so that the sources must be loaded again. After any other error the
-/// sources are kept.
+/// Returns whether the error is about the configuration, so that the sources must be loaded again.
 fn is_of_configuration(error: &CredentialsError) -> bool {
     use CredentialsError::{CredentialsNotLoaded, InvalidConfiguration, Unhandled};
     matches!(error, CredentialsNotLoaded(_) | InvalidConfiguration(_) | Unhandled(_))

@@ -15,8 +15,8 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use rustls::RootCertStore;
 
-/// A client for `http://`, and one for `https://` that is created when it is first needed. The driver's own client may
-/// panic on a machine without certificates of authorities.
+/// Two HTTP clients: one for `http://`, and one for `https://`, which is created when it is first needed. The driver's
+/// own client may panic on a machine without certificates of authorities.
 #[derive(Clone, Debug)]
 pub(super) struct ByScheme {
     plain: SharedHttpClient,

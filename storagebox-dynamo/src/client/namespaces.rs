@@ -31,7 +31,7 @@ pub(crate) struct Partition<'a> {
 }
 
 impl<'a> Partition<'a> {
-    /// Splits a key; `None` if it is not the key of a namespace of this store.
+    /// Splits a partition key; `None` if the key is not of a namespace of this store.
     pub(crate) fn parse(client: &Client, key: &'a str) -> Option<Self> {
         let (kind, rest) = key.strip_prefix(client.settings().prefix.as_str())?.split_once(':')?;
         let (length, rest) = rest.split_once(':')?;
@@ -39,8 +39,8 @@ impl<'a> Partition<'a> {
         Some(Self { kind, name, rest: rest.strip_prefix(':')? })
     }
 
-    /// Returns the namespace and what follows the name of the part in the key; `None` if the partition is of another
-    /// kind or part.
+    /// Returns the namespace, and the rest of the key after the name of the part. Returns `None` if the partition is of
+    /// another kind or part.
     pub(crate) fn within(self, kind: Kind, part: &str) -> Option<(Namespace, &'a str)> {
         let rest = self.rest.strip_prefix(part)?.strip_prefix(':')?;
         Some((Namespace::new(self.name).ok()?, rest)).filter(|_| self.kind == kind.name())
@@ -52,8 +52,8 @@ impl<'a> Partition<'a> {
     }
 }
 
-/// Returns a partition key of a namespace. The length before the name keeps a name from reaching the keys of another
-/// one.
+/// Returns a partition key of a namespace. The length before the name ensures that two namespaces have no key in
+/// common.
 fn partition_key(client: &Client, kind: &str, name: &str, rest: impl fmt::Display) -> String {
     format!("{}{kind}:{}:{name}:{rest}", client.settings().prefix, name.len())
 }
@@ -62,7 +62,7 @@ fn partition_key(client: &Client, kind: &str, name: &str, rest: impl fmt::Displa
 #[derive(Clone, Copy, Debug)]
 struct NamespaceInfo {
     shards: u16,
-    /// How long every client remembers what has ended.
+    /// For how long every client remembers ended operations, claims and tokens.
     memory: Retention,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct OpenNamespace {
     name: Namespace,
     kind: Kind,
     options: String,
-    /// How long the program wants to remember what has ended; `None` if it did not say.
+    /// The memory that the program has set; `None` if the program has set no memory.
     memory: Option<Retention>,
     /// Whether the namespace may be used from every region.
     is_everywhere: bool,
@@ -115,14 +115,14 @@ impl OpenNamespace {
         self
     }
 
-    /// Accepts any memory that the namespace was created with, because upkeep keeps to each.
+    /// Accepts the stored memory of the namespace, whatever it is.
     #[must_use]
     pub(crate) fn of_any_memory(mut self) -> Self {
         self.memory = None;
         self
     }
 
-    /// Allows every region.
+    /// Allows the use of the namespace from every region.
     #[must_use]
     pub(crate) fn everywhere(mut self) -> Self {
         self.is_everywhere = true;
@@ -142,8 +142,8 @@ impl OpenNamespace {
         self.info().await.map(|info| info.shards)
     }
 
-    /// Returns the time from which on something that ends at `end` need not be remembered; `None` means never. The
-    /// namespace must be open, as it is once a key of it was asked for.
+    /// Returns the time from which on an operation, claim or token that ends at `end` is no longer remembered; `None`
+    /// means never. The namespace must be open: [`shards`](Self::shards) and [`key_of`](Self::key_of) open it.
     pub(crate) fn forgotten_after(&self, end: Millis) -> Option<Millis> {
         debug_assert!(self.info.get().is_some(), "the namespace is not open");
         match self.info.get().map_or(Retention::Forever, |info| info.memory) {
@@ -152,13 +152,14 @@ impl OpenNamespace {
         }
     }
 
-    /// Returns when a row may be deleted whose state ends at `end`; `None` means never, also for no end.
+    /// Returns the expiry of a row whose state ends at `end`. Returns `None` if the state has no end or is remembered
+    /// for ever.
     pub(crate) fn expiry_after(&self, end: Option<Millis>) -> Option<Expiry> {
         end.and_then(|end| self.forgotten_after(end)).map(|forgotten| self.client.expiry(forgotten))
     }
 
-    /// Opens the namespace with the first call, in one request: creates it, or checks how it was created. Several
-    /// processes may create it at once; each finds the same.
+    /// Returns how the namespace was created. The first call creates or checks the namespace, in one request. If
+    /// several processes create it at once, all of them get the same result.
     async fn info(&self) -> Result<NamespaceInfo> {
         match self.info.get() {
             Some(info) => Ok(*info),
@@ -188,7 +189,7 @@ impl OpenNamespace {
         match self.client.write(&put).await.map_err(opening)? {
             Wrote::Done(_) => Ok(NamespaceInfo { shards, memory }),
             Wrote::Refused(Some(row)) => self.checked(&row).await,
-            Wrote::Refused(None) => Err(opening(Error::unknown("the namespace was there and is gone"))),
+            Wrote::Refused(None) => Err(opening(Error::unknown("the row of the namespace existed and is gone"))),
         }
     }
 
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_never_changes() {
+    fn the_shard_of_an_id_never_changes() {
         assert_eq!(["ann", "bob", "é"].map(|id| shard_of(id, 256)), [161, 233, 76]);
     }
 }

@@ -9,7 +9,7 @@ use crate::row::{Attributes, Value};
 pub(crate) enum Index {
     /// By the sort key.
     Table,
-    /// By the attribute `o`; only rows that have it.
+    /// By the attribute `o`. Rows without the attribute are left out.
     Order,
 }
 

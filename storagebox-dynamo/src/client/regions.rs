@@ -1,8 +1,8 @@
 //! The home of a namespace: the region where it was created, or to which it was moved later. Its row stores the home in
 //! `home`.
 //!
-//! A global table lets every region write, and of two writes to a row the last one stands. So a namespace is used only
-//! from its home.
+//! A global table lets every region write. If two regions write the same row, the last write wins. So a namespace is
+//! used only from its home.
 
 use storagebox_core::Result;
 
@@ -11,7 +11,7 @@ use crate::config::Regions;
 use crate::error::{contention, misconfigured};
 use crate::row::{Row, RowKey};
 
-/// Returns the home of the namespace with this row, if it is another region than the client's.
+/// Returns the home region of the namespace with this row; `None` for the client's own region.
 pub(crate) fn home_elsewhere<'a>(client: &Client, row: &'a Row) -> Result<Option<&'a str>> {
     let home = row.maybe("home", Row::text)?;
     Ok(home.filter(|home| client.region().is_some_and(|here| here != *home)))
@@ -28,8 +28,8 @@ impl OpenNamespace {
             Regions::Moved => self.moved(home, here).await,
             Regions::One | Regions::Several => {
                 let why = format_args!(
-                    "{name:?} is at home in {home}, and what {here} writes as well can be given twice; use it there, or \
-                     move it here by regions=moved once nobody writes there any more"
+                    "{name:?} has its home in {home}, and an item can be given twice if {here} writes too; use it \
+                     there, or stop the programs there and move it here with regions=moved"
                 );
                 Err(misconfigured("namespace", why))
             }

@@ -1,4 +1,4 @@
-//! Single reads, which repeat themselves.
+//! Reads, each with its own retries.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use crate::row::{Attributes, INDEX, Row, RowKey};
 #[derive(Debug)]
 pub(crate) struct RowPage {
     pub(crate) rows: Vec<Row>,
-    /// The number of rows, also if the request asked only for that.
+    /// The number of rows. It is set also if the request asked only for the number.
     pub(crate) count: u64,
     /// The number of rows before the filter.
     pub(crate) scanned: u64,
@@ -31,14 +31,15 @@ pub(crate) struct RowPage {
 
 /// DynamoDB's limit for one `BatchGetItem`.
 const BATCH: usize = 100;
-/// How many batches in a row may be left unread as a whole.
+/// How many consecutive batches the service may leave wholly unread before the read fails.
 const UNREAD_BATCHES: u32 = 5;
 
 impl Client {
-    /// Returns the driver's client. Its future, like that of every request, is boxed: the driver's futures are large
-    /// and deep, and the compiler would look into them again for each caller.
+    /// Returns the driver's client.
     pub(crate) async fn driver(&self) -> &Driver {
         let clock = self.settings.clock.is_none().then_some(&self.clock);
+        // The futures of all requests are boxed: the driver's futures are large and deeply nested, and the compiler
+        // would analyse them again for each caller.
         self.connection.driver(clock, self.settings.options.call_timeout / 3).boxed().await
     }
 
@@ -86,7 +87,7 @@ impl Client {
         Ok(page(answer.items, [answer.count, answer.scanned_count], answer.last_evaluated_key))
     }
 
-    /// Reads the rows of these distinct keys, in no order. A key without a row is left out.
+    /// Reads the rows of these distinct keys, in no particular order. A key without a row is left out.
     pub(crate) async fn rows(&self, mut left: Vec<Attributes>) -> Result<Vec<Row>> {
         let (mut found, mut unread_batches) = (Vec::new(), 0);
         while !left.is_empty() {
@@ -115,7 +116,7 @@ impl Client {
     }
 }
 
-/// Repeats a read that failed. A read changes nothing, so its call need not start again.
+/// Makes a read. If the read fails, repeats only this read, and not the rest of the attempt.
 pub(super) async fn read<T, E, F>(
     send: impl Fn() -> F + Send + Sync,
     to_error: impl Fn(SdkError<E, HttpResponse>) -> Error + Send + Sync,

@@ -6,8 +6,8 @@ use storagebox_core::{Ids, RandomIds};
 
 use crate::row::Row;
 
-/// A random text that a call writes into each row that it changes. All attempts of the call use the same tag, so a row
-/// with the tag was written by this call: after a lost reply, that tells its own write from another call's.
+/// A random text that a call writes into each row that it changes. All attempts of the call use the same tag, so the
+/// call recognises its own write after a lost reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tag(String);
 
@@ -16,8 +16,8 @@ impl Tag {
         Self(RandomIds.fresh())
     }
 
-    /// Returns a tag that is unique to one attempt, not only to the call, for rows whose later writes are conditional
-    /// on the tag: two attempts of one call never write the same one.
+    /// Returns a tag that is unique to one attempt and begins with the tag of the call. It is for rows whose next write
+    /// has a condition on the tag: two attempts of one call must not write the same tag.
     pub(crate) fn of_attempt(&self) -> Self {
         Self(format!("{}.{}", self.0, Self::fresh().0))
     }
@@ -31,9 +31,9 @@ impl Tag {
         row.text("t").is_some_and(|tag| self.wrote(tag))
     }
 
-    /// Returns whether this is a tag of the call or of an attempt of it. All tags of calls have the same length, so
-    /// none begins with another.
+    /// Returns whether `tag` is the tag of this call or of one of its attempts.
     pub(crate) fn wrote(&self, tag: &str) -> bool {
+        // All tags of calls have the same length, so no tag of a call is the beginning of another one.
         tag.starts_with(self.as_str())
     }
 }

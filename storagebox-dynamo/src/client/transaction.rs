@@ -24,17 +24,17 @@ pub(crate) enum Transacted {
     Refused(Vec<Refusal>),
 }
 
-/// Whether a write is a reason why its transaction was not made.
+/// Whether one write of a refused transaction is a reason for the refusal.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It is not a reason.
+    /// The write is not a reason for the refusal.
     Not,
-    /// Its condition did not hold; the row as it is, if it exists.
+    /// The condition of the write did not hold. Holds the present row, if the row exists.
     Condition(Option<Row>),
 }
 
 impl Transacted {
-    /// Returns the outcome of the first write, or `None` if its condition held and that of another write did not.
+    /// Returns the outcome of the first write, or `None` if only the condition of another write did not hold.
     pub(crate) fn of_first(self) -> Option<Wrote> {
         match self {
             Self::Done => Some(Wrote::Done(None)),
@@ -54,7 +54,8 @@ impl Client {
         transacted.ok_or_else(|| Error::unknown("another transaction has the same token").on("dynamo"))
     }
 
-    /// Makes all of the writes or none, with this token; `None` if another transaction has the token.
+    /// Makes all of the writes or none, with this request token. Returns `None` if another transaction has the same
+    /// token.
     pub(crate) async fn transact_as(&self, writes: &[Write], token: &str) -> Result<Option<Transacted>> {
         let items = self.transact_items(writes)?;
         let request = self.driver().await.transact_write_items().set_transact_items(Some(items));
@@ -89,7 +90,8 @@ fn get(table: &str, key: &RowKey) -> Result<TransactGetItem> {
     Ok(TransactGetItem::builder().get(get.map_err(incomplete)?).build())
 }
 
-/// Converts the error of a transactional read. It is cancelled if another transaction is writing one of the rows.
+/// Converts the error of a transactional read. The service cancels the read if another transaction is writing one of
+/// the rows.
 fn cancelled_read(error: SdkError<TransactGetItemsError, HttpResponse>) -> Error {
     match error.as_service_error() {
         Some(TransactGetItemsError::TransactionCanceledException(cancelled)) => {
@@ -108,9 +110,8 @@ fn without_reason() -> Error {
     Error::new(ErrorKind::Contention, "the transaction was cancelled").on("dynamo")
 }
 
-/// Reads why a transaction was cancelled. A failed condition is an answer only if every other write was evaluated too.
-/// A write that met a conflict or a throttle was not evaluated, and may be the one that decides, such as the marker of
-/// a change that was applied.
+/// Reads why a transaction was cancelled. Returns an error unless the service evaluated every write, because a write
+/// that was not evaluated may be the one that decides the outcome.
 fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
     if let Some(error) = no_condition(cancelled) {
         return Err(error);
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_an_answer_only_beside_evaluated_parts() {
+    fn a_failed_condition_counts_only_if_all_writes_were_evaluated() {
         for first in CODES {
             for second in CODES {
                 let codes = [first, second];

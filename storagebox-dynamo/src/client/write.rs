@@ -1,4 +1,4 @@
-//! One change of one row: as a request of its own, or as a part of a transaction.
+//! One change of one row, as a single request or as a part of a transaction.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -20,9 +20,9 @@ use crate::row::{Attributes, EXPIRES, Expiry, Row, RowKey, Value};
 /// The outcome of a conditional write.
 #[derive(Debug)]
 pub(crate) enum Wrote {
-    /// It was made; the row, if the write asked for it.
+    /// The write was made. Holds the row, if the write asked for it.
     Done(Option<Row>),
-    /// Its condition did not hold; the row as it is, if it exists.
+    /// The condition did not hold. Holds the present row, if the row exists.
     Refused(Option<Row>),
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Wrote {
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     act: Act,
-    /// The table, if it is not the client's own.
+    /// The table of the row; `None` for the client's own table.
     table: Option<String>,
     condition: Option<String>,
     values: Attributes,
@@ -67,7 +67,7 @@ macro_rules! filled {
 }
 
 impl Client {
-    /// Makes a write in a request of its own.
+    /// Makes a write as a single request.
     pub(crate) async fn write(&self, write: &Write) -> Result<Wrote> {
         let driver = self.driver().await;
         macro_rules! sent {
@@ -98,8 +98,8 @@ impl Client {
         }
     }
 
-    /// Makes a write to one row. The service answers `InvalidInput` if an update does not fit the row as it is: then
-    /// this reads the row and returns the error of `check`, which says what is wrong with the row.
+    /// Makes a write to one row. If the update does not fit the row, reads the row and returns the error of `check`,
+    /// which says what is wrong with the row.
     pub(crate) async fn write_to(
         &self,
         key: &RowKey,
@@ -225,7 +225,7 @@ impl Write {
         self
     }
 
-    /// Sets what the reply shows of the row; only for a write that is a request of its own.
+    /// Sets which attributes of the row the reply has. Only for a write outside a transaction.
     #[must_use]
     pub(crate) fn answering(mut self, answers: ReturnValue) -> Self {
         self.answers = answers;
@@ -271,9 +271,9 @@ impl Write {
     }
 }
 
-/// Returns the client request token of a transaction: a hash of its writes and their tables, because the service knows
-/// tokens by account and region. The writes hold the tag of the call or its time, so only another attempt of the same
-/// call has the same token.
+/// Returns the client request token of a transaction: a hash of its writes and their tables. The tables are included
+/// because the service compares tokens per account and region. The writes hold the tag or the time of the call, so only
+/// another attempt of the same call has the same token.
 pub(super) fn request_token(own: &str, writes: &[Write]) -> String {
     let mut body = String::new();
     writes.iter().for_each(|write| write.spell(own, &mut body));

@@ -2,10 +2,10 @@
 
 /// In which regions of a global table namespaces are used.
 ///
-/// A condition reads only its own region, and if two regions write the same row, the last write stands. So if two
-/// regions write, an item can be given twice. Therefore each namespace has a home, the region where it was created, and
-/// programs in other regions are refused. The exception is a program that opened the namespace before it knew of the
-/// other region: create namespaces in one region before you use others.
+/// A condition reads only its own region, and if two regions write the same row, the last write wins. So an item could
+/// be given twice. Therefore each namespace has a home, the region where it was created, and programs in other regions
+/// are refused. The exception is a program that opened the namespace before it knew of the other region: create
+/// namespaces in one region before you use others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Regions {
     /// One region. A namespace whose home is another region returns `Misconfigured`.
@@ -18,8 +18,9 @@ pub enum Regions {
     /// Several regions, for ledgers only; all other namespaces behave as with [`One`](Self::One). Such a ledger is a
     /// different kind of namespace, which no store opens without this setting. It has no `compact` and no `cancel`
     /// (`Unsupported`): the changes that they delete or overwrite in one region may still arrive from another region,
-    /// and would be counted twice, or never. So each change is one row, in whichever region it and its retries are
-    /// made, and is counted once everywhere as soon as it has arrived. A value is the value in its own region. If two
-    /// regions make the same operation with different deltas, one of them remains, with no `Mismatch`.
+    /// and would be counted twice, or never. So each change is one row, whichever regions it and its retries are made
+    /// in, and each region counts it once as soon as it has arrived there. A value is the sum of the changes that have
+    /// arrived in the region of the reader. If two regions make the same operation with different deltas, one of them
+    /// remains, with no `Mismatch`.
     Several,
 }

@@ -9,10 +9,10 @@ use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, pla
 use super::{DynamoBuilder, ReadFirst, Regions};
 use crate::error::misconfigured;
 
-/// The form of a valid URL, for the error about any other.
+/// The form of a valid URL, for the text of an error.
 const FORM: &str = "must be dynamodb://region/table?key=value";
 
-/// The form of a URL of the tables of article 1's package.
+/// The form of a valid URL of the two tables of article 1's package, for the text of an error.
 const FORM_OF_ARTICLES: &str = "must be dynamodb+articles://region/items/records?key=value";
 
 const KEYS: [&str; 11] = [
@@ -32,7 +32,7 @@ const KEYS: [&str; 11] = [
 /// The keys that apply to the two tables of article 1. All other keys are refused.
 const KEYS_OF_ARTICLES: [&str; 3] = ["endpoint", "call_timeout", "fetch_limit"];
 
-/// Variables that make the SDK use another endpoint.
+/// Environment variables that make the SDK use another endpoint.
 const ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"];
 
 const READ_FIRST: [(&str, ReadFirst); 3] =
@@ -54,7 +54,7 @@ pub(crate) fn read(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, 
     with_keys(builder.table(tables), region, query, &KEYS)
 }
 
-/// Returns a builder for the table of the items, and the name of the table of the records.
+/// Returns the builder for the items' table, the address of the service, and the name of the records' table.
 pub(crate) fn of_articles(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Address, String)> {
     plain_url(url)?;
     let form = || misconfigured("url", FORM_OF_ARTICLES);
@@ -76,7 +76,7 @@ fn location<'a>(rest: &'a str, form: &str) -> Result<Location<'a>> {
     let (location, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (region, tables) = location.split_once('/').ok_or_else(|| misconfigured("url", form))?;
     if region.is_empty() || region.contains(['@', ':']) {
-        return Err(misconfigured("url", "names no region; credentials never stand in it"));
+        return Err(misconfigured("url", "names no region; a URL must not contain credentials"));
     }
     if !region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
         return Err(misconfigured("url", "must name a region of letters, digits and `-`, such as eu-west-1"));
@@ -117,11 +117,11 @@ fn set((builder, endpoint): Read, key: &str, value: &str) -> Result<Read> {
     Ok((builder, endpoint))
 }
 
-/// Refuses a variable that would lead to another endpoint than the URL says.
+/// Refuses an environment variable that would make the SDK use another endpoint than the URL.
 fn check_environment(has_endpoint: bool, is_set: impl Fn(&str) -> bool) -> Result<()> {
     match ENDPOINTS.into_iter().find(|variable| !has_endpoint && is_set(variable)) {
         Some(variable) => {
-            let why = "would lead elsewhere than the URL says; write `endpoint` in the URL, or unset the variable";
+            let why = "would make the SDK use another endpoint than the URL; unset it, or write `endpoint` in the URL";
             Err(misconfigured(variable, why))
         }
         None => Ok(()),
@@ -150,10 +150,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_chooses_no_endpoint() {
+    fn an_endpoint_variable_is_refused_unless_the_url_has_an_endpoint() {
         for variable in ENDPOINTS {
             let refused = check_environment(false, |name| name == variable).unwrap_err();
-            assert!(refused.message().starts_with(&format!("{variable} would lead elsewhere")), "{refused}");
+            assert!(refused.message().starts_with(&format!("{variable} would make the SDK use")), "{refused}");
             check_environment(true, |name| name == variable).unwrap();
         }
         check_environment(false, |name| name == "AWS_PROFILE").unwrap();

@@ -1,4 +1,4 @@
-//! A bare addition (article 5, approach 1): one conditional update that nothing recognises afterwards.
+//! A bare addition (article 5, approach 1): one conditional update. The counter does not remember the operation.
 
 use aws_sdk_dynamodb::types::ReturnValue;
 use storagebox_core::{Attempt, Change, Counted, Error, Key, Result};
@@ -7,7 +7,8 @@ use super::room::Room;
 use super::values::{Values, refused, value_in};
 use crate::client::{Write, Wrote};
 
-/// Applies a change. After a lost reply it is sent again only with `retry_atomic`, because it may then count twice.
+/// Applies a change. After a lost reply, sends the change again only if `retry_atomic` is on, because the change may
+/// count twice.
 pub(super) async fn apply(values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
     let sends_again = values.client().settings().retry_atomic;
     let attempt = |attempt: Attempt| async move {

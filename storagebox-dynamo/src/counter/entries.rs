@@ -2,7 +2,8 @@
 //! the map `w` has the value after it. The map `x` has the void calls of operations that were refused, if there are
 //! any.
 //!
-//! There are two maps, because DynamoDB can set only a whole path to a value that it computes (`v + :delta`).
+//! There are two maps, because DynamoDB can store a value that it computes (`v + :delta`) only as a whole attribute of
+//! a map.
 
 use std::collections::HashMap;
 
@@ -17,25 +18,24 @@ use crate::row::{Attributes, Row};
 
 /// DynamoDB's limit for a row: 400 KB of 1,024 bytes.
 const RECORD_BYTES: u32 = 409_600;
-/// The longest partition key.
+/// The length of the longest partition key.
 const KEY_BYTES: u32 = 1_110;
 /// The bytes of a row without its partition key and its operations: the value and the maps.
 pub(crate) const OTHER_BYTES: u32 = 90;
-/// The bytes of an operation: its name and a byte of overhead in both maps, 20 bytes in one, and a number of up to 19
-/// digits in the other.
+/// The bytes of an operation. Both maps hold its name and a byte of overhead; one map also holds 20 bytes, and the
+/// other a number of up to 19 digits.
 pub(crate) const ENTRY_BYTES: u32 = 2 * (NAME + 1) + 20 + 12;
 
-/// The length of a name: 128 bits in digits of 6 bits.
+/// The length of an operation's name in the maps: 128 bits in digits of 6 bits.
 const NAME: u32 = 22;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The most bytes of void calls in a row, so that they add little to the cost of each write: those of about a hundred
-/// operations.
+/// The limit for the bytes of void calls in a row, enough for about a hundred operations.
 const VOID_BYTES: u32 = 4_096;
 /// The bytes of the map of the void calls without its operations.
 const VOID_MAP_BYTES: u32 = 4;
 
-/// Returns how many bytes of void calls a row may have, so that the operations of a full set still fit.
+/// Returns how many bytes of void calls a row may have beside the operations of a full set.
 pub(super) fn most_void_bytes(capacity: u32) -> usize {
     let others = KEY_BYTES + OTHER_BYTES + VOID_MAP_BYTES + ENTRY_BYTES * capacity;
     RECORD_BYTES.saturating_sub(others).min(VOID_BYTES) as usize
@@ -61,7 +61,7 @@ pub(super) fn name(op: &OpId) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) at: Millis,
-    /// The mark of the call that added it.
+    /// The mark of the call that added the operation.
     pub(super) by: [u8; 6],
     pub(super) delta: Option<i64>,
 }
@@ -144,18 +144,18 @@ pub(super) fn void_value(op: &VoidOp) -> AttributeValue {
     AttributeValue::B(Blob::new(op.bytes()))
 }
 
-/// Returns the bytes of void calls.
+/// Returns the number of bytes in a map of void calls.
 pub(super) fn void_bytes(void: &Attributes) -> usize {
     let bytes = |value: &AttributeValue| value.as_b().map_or(0, |bytes| bytes.as_ref().len());
     void.iter().map(|(name, value)| name.len() + 1 + bytes(value)).sum()
 }
 
-/// Adds the maps of a counter without operations to its row.
+/// Adds empty maps of operations to a counter's row.
 pub(super) fn none(row: Row) -> Row {
     row.with("d", AttributeValue::M(HashMap::new())).with("w", AttributeValue::M(HashMap::new()))
 }
 
-/// Adds the maps of a counter's first operation to its row.
+/// Adds maps that hold only the counter's first operation to its row.
 pub(super) fn first(row: Row, name: &str, entry: &Entry) -> Row {
     let map = |value: Option<AttributeValue>| {
         AttributeValue::M(value.map(|value| (name.to_owned(), value)).into_iter().collect::<HashMap<_, _>>())
@@ -198,9 +198,9 @@ mod tests {
         assert!(names.iter().all(|name| name.len() == NAME as usize));
     }
 
-    /// The stored form does not change.
+    /// Stored rows contain these names, so every version must compute the same name for an operation.
     #[test]
-    fn a_name_never_changes() {
+    fn the_stored_name_of_an_operation_never_changes() {
         assert_eq!(name(&OpId::new("op-1").unwrap()), "-g_3xywP2PUZI9dlx9OoxB");
     }
 

@@ -1,9 +1,9 @@
 //! Ledgers: one row per change; a read of the value adds them up (article 5, approach 6).
 //!
-//! The key of a change's row is its operation, so a retry meets the same row. Its time is in the index, which has the
-//! log in order. Compaction writes the sum of some changes and their names into one row, in one write, and then deletes
-//! these changes. A reader leaves out the changes that the sum names, so compaction never changes the value. A step
-//! that is lost is repeated by the next call.
+//! The key of a change's row contains the operation, so a retry meets the same row. The index orders the rows by time,
+//! and the log is read from it. Compaction writes the sum of some changes and their names into one row, in one write,
+//! and then deletes these changes. A reader leaves out the changes that the sum names, so compaction never changes the
+//! value. If a compaction stops half-way, the next compaction repeats the missing steps.
 
 mod compaction;
 mod log;
@@ -29,18 +29,17 @@ use crate::row::Row;
 use recent::Recent;
 use rows::{Sum, change_key, delta_in, entry, is_by, sum_key};
 
-/// The ledgers of one name.
+/// The ledgers of one namespace.
 #[derive(Debug)]
 pub(crate) struct DynamoLedger {
     rules: Rules,
     values: Values,
     recent: Recent,
-    /// Whether several regions may change the ledger. Then no entry is deleted or replaced by a fence, because the
-    /// entry may still arrive from another region.
+    /// Whether several regions may change the ledger. If so, no entry is deleted or replaced by a fence.
     is_everywhere: bool,
 }
 
-/// The stored text of such a ledger. It does not change.
+/// The stored text of a ledger in several regions. The text does not change between versions.
 const EVERYWHERE: &str = "Ledger in several regions";
 
 impl DynamoLedger {
@@ -70,7 +69,8 @@ impl DynamoLedger {
         self.values.partition("log", key, "")
     }
 
-    /// Puts an entry if its operation has none, and otherwise returns the row of the entry that it has.
+    /// Puts the entry of an operation. If another call has already put an entry for the operation, returns the row of
+    /// that entry.
     async fn put(&self, key: &Key, op: &OpId, change: Option<&Change>, tag: &Tag) -> Result<Option<Row>> {
         self.values.ready().await?;
         let row = entry(&change_key(self.partition(key), op), op, self.client().now(), change, tag);
@@ -86,8 +86,8 @@ impl DynamoLedger {
         row.as_ref().map_or(Ok(Sum::default()), Sum::read)
     }
 
-    /// Reads the value. The rows are read one after another, so a compaction in between could count changes twice or
-    /// not at all. Then the read starts again.
+    /// Adds up the sum and the changes. Returns `Contention` if a compaction wrote the sum during the read, because
+    /// some changes may then be counted twice or not at all.
     async fn added_up(&self, key: &Key) -> Result<i64> {
         self.values.ready().await?;
         let sum = self.sum(key).await?;
@@ -118,7 +118,7 @@ impl DynamoLedger {
 
 #[async_trait]
 impl Counter for DynamoLedger {
-    /// A ledger refuses nothing: it has neither bounds nor a value that could overflow. So no attempt has to be void.
+    /// Never refuses a change, because a ledger has neither bounds nor a value that could overflow.
     #[instrument(level = "trace", skip_all)]
     async fn attempt_apply(&self, _: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
@@ -138,7 +138,7 @@ impl Counter for DynamoLedger {
 
     #[instrument(level = "trace", skip_all)]
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
-        self.check_one_region("a fence in", "a change that takes the other back")?;
+        self.check_one_region("a fence in", "a change with the opposite delta")?;
         let tag = &Tag::fresh();
         let attempt = || async move {
             match self.put(key, op, None, tag).await? {

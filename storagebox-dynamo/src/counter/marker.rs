@@ -21,10 +21,9 @@ use crate::error::contention;
 use crate::parts::Planned;
 use crate::row::{Expiry, Row, RowKey};
 
-/// The condition that the operation has no marker that is remembered.
+/// The condition that no marker of the operation is remembered.
 const NEW: &str = "attribute_not_exists(pk) OR g <= :past";
-/// The condition that the operation has only void calls, to which the attempt does not belong. A call that became void
-/// after its attempt had begun does not meet it: marker and change are written in one transaction.
+/// The condition that the operation has only void calls, and that the call of the attempt is not one of them.
 const OF_OTHERS: &str = "attribute_exists(x) AND NOT contains(x, :call)";
 /// The condition that the operation has void calls, and room for one more.
 const HAS_ROOM: &str = "attribute_exists(x) AND size(x) < :most";
@@ -48,7 +47,7 @@ pub(super) struct MarkedAttempt<'a> {
 /// The outcome of a transaction of a change and its marker.
 pub(super) enum Marked {
     Counted(Counted),
-    /// The operation was not applied, and a row of the counter refused its part of the change.
+    /// The operation was not applied, because a row of the counter refused the change.
     NoRoom(Option<Row>),
 }
 
@@ -70,7 +69,7 @@ impl Markers {
         values.changed(first, attempt).await
     }
 
-    /// Writes the marker and the change.
+    /// Writes the marker and the change in one transaction.
     pub(super) async fn write(&self, call: MarkedAttempt<'_>, mut writes: Vec<Write>) -> Result<Marked> {
         call.values.ready().await?;
         writes.insert(0, self.marking(call));
@@ -127,7 +126,7 @@ impl Markers {
         values.client().settle("cancel", attempt).await
     }
 
-    /// Returns the outcome by the marker of the operation, if the marker decides it.
+    /// Reads the marker of the operation. Returns the outcome if the marker decides it.
     pub(super) async fn find(&self, call: MarkedAttempt<'_>) -> Result<Option<Counted>> {
         let MarkedAttempt { values, key, change, .. } = call;
         let found = values.client().get(&at(values, key, &change.op)).await?;
@@ -136,8 +135,8 @@ impl Markers {
         found.filter(lasts).map_or(Ok(None), |marker| known(&marker, call))
     }
 
-    /// Returns the refusal of an attempt. If the attempt is repeated, its call is void from now on, unless the
-    /// operation was applied or fenced meanwhile.
+    /// Returns the refusal of an attempt. If the attempt is repeated, makes its call void, unless the operation was
+    /// applied or fenced meanwhile.
     pub(super) async fn refused(&self, call: MarkedAttempt<'_>, refusal: Counted) -> Result<Counted> {
         let MarkedAttempt { values, key, change, tag, attempt } = call;
         if !attempt.is_repeated() {
@@ -154,7 +153,7 @@ impl Markers {
         }
     }
 
-    /// Returns the row of a marker without a delta, which is a fence.
+    /// Returns the row of a fence, which is a marker without a delta.
     fn row(&self, values: &Values, key: &Key, op: &OpId) -> Row {
         Row::new(&at(values, key, op)).expiring(self.expiry(values.client()))
     }
@@ -165,7 +164,7 @@ impl Markers {
     }
 }
 
-/// Returns the key of a marker. Each marker has a partition of its own, so that markers do not load the counter's.
+/// Returns the key of a marker. Each marker has its own partition, so that markers do not load the counter's partition.
 fn at(values: &Values, key: &Key, op: &OpId) -> RowKey {
     RowKey::alone(values.partition("op", key, op.as_str()))
 }
@@ -174,7 +173,7 @@ fn put(client: &Client, marker: Row, tag: &Tag) -> Write {
     Write::put(marker).tagged(tag).value(":past", client.surely_past().0)
 }
 
-/// Reads the refusals. The marker decides before the counter.
+/// Reads why a transaction was refused: by its marker, or else by a row of the counter.
 fn refused(parts: Vec<Refusal>, call: MarkedAttempt<'_>) -> Result<Marked> {
     let mut parts = parts.into_iter();
     if let Some(Refusal::Condition(Some(marker))) = parts.next() {
@@ -187,7 +186,8 @@ fn refused(parts: Vec<Refusal>, call: MarkedAttempt<'_>) -> Result<Marked> {
     without_room.map(Marked::NoRoom).ok_or_else(contention)
 }
 
-/// Returns the outcome by a marker; `None` if the operation has only void calls of others.
+/// Returns the outcome that a marker decides. Returns `None` if the marker has only void calls, and the attempt's call
+/// is not one of them.
 fn known(marker: &Row, call: MarkedAttempt<'_>) -> Result<Option<Counted>> {
     let MarkedAttempt { change, tag, attempt, .. } = call;
     if marker.has("d") {

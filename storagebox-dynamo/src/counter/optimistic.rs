@@ -1,7 +1,7 @@
 //! Compare-and-set on a row that names its last writers (article 5, approaches 2 and 3).
 //!
-//! The article compares a tag. Here each write adds one to a number, which also shows how many writers came in between.
-//! So a lost reply stays unresolved only if there were more of them than the row names.
+//! The article compares a tag. Here each write adds one to a number, which also shows how many writes came after a lost
+//! attempt. The outcome of the lost attempt stays unknown only if there were more writes than the row has writers.
 
 use std::sync::Mutex;
 
@@ -16,7 +16,7 @@ use crate::error::contention;
 use crate::lock::lock;
 use crate::row::{Row, RowKey};
 
-/// How often a call may lose against other writers. More attempts would add to the backlog that the article warns of.
+/// How often a call may lose against other writers before it gives up.
 const MOST_LOSSES: u32 = 10;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Optimistic {
 #[derive(Debug, Default)]
 struct Seen {
     value: i64,
-    /// The number of writes so far.
+    /// How often the row was written.
     writers: i64,
     history: History,
 }
@@ -59,15 +59,15 @@ struct OptimisticCall<'a> {
     past: Mutex<Past>,
 }
 
-/// What the attempts so far have left open.
+/// The state that the attempts of a call share.
 #[derive(Debug, Default)]
 struct Past {
     losses: u32,
-    /// The number of writes before the attempt whose reply was lost. It can only be the next write after those.
+    /// How often the row had been written when the attempt whose reply was lost read it.
     lost: Option<i64>,
 }
 
-/// The end of a call: an outcome, or an error that another attempt would not change.
+/// The end of a call: an outcome, or an error after which the call makes no other attempt.
 type Ended = Result<Counted>;
 
 impl Optimistic {
@@ -110,7 +110,7 @@ impl OptimisticCall<'_> {
         }
     }
 
-    /// Returns the end of the call if the row decides it.
+    /// Returns how the call ends if the row decides it; `None` if the call may write.
     fn judge(&self, seen: &Seen) -> Option<Ended> {
         match seen.history.find(&self.change.op) {
             Some(writer) if writer.delta != self.change.delta => Some(Ok(Counted::Mismatch)),
@@ -121,8 +121,7 @@ impl OptimisticCall<'_> {
         }
     }
 
-    /// Returns whether the history shows that no earlier attempt was applied. If no write came after a lost attempt,
-    /// that attempt and the next one exclude each other.
+    /// Returns whether a write is safe: if an attempt whose reply was lost was applied, the history still names it.
     fn resolves(&self, seen: &Seen) -> bool {
         let mut past = lock(&self.past);
         match past.lost {
@@ -131,6 +130,8 @@ impl OptimisticCall<'_> {
                 past.lost = None;
                 true
             }
+            // If no write came after the lost attempt, that attempt and the next one have the same condition, so only
+            // one of them can be applied.
             _ => true,
         }
     }
@@ -148,7 +149,7 @@ impl OptimisticCall<'_> {
         }
     }
 
-    /// Handles a refusal: another writer was first, and `now` is the row that it left.
+    /// Handles a refused write. Another writer was first, and `now` is the row after that writer's write.
     fn lost_against(&self, now: Option<&Row>) -> Result<Ended> {
         if let Some(ended) = self.judge(&Seen::of(now)?) {
             return Ok(ended);
@@ -166,7 +167,7 @@ impl OptimisticCall<'_> {
     }
 }
 
-const TOO_MANY: &str = "a reply was lost, and more writers came between than the counter remembers";
+const TOO_MANY: &str = "a reply was lost, and since then the counter had more writers than it remembers";
 
 #[cfg(test)]
 mod tests {

@@ -6,12 +6,13 @@ use storagebox_core::{Bounds, Result};
 use crate::client::{Tag, Write};
 use crate::row::{Row, RowKey};
 
-/// The row of a shard. Its numbers are wider than values, so that they do not overflow.
+/// The row of a shard. Its numbers are wider than `i64`, so that they do not overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) value: i128,
-    /// How far the value may still go up in this shard, and down.
+    /// How far the value may still go up in this shard.
     pub(super) up: i128,
+    /// How far the value may still go down in this shard.
     pub(super) down: i128,
     /// How often the row was written; 0 if the row does not exist yet.
     pub(super) writes: i64,
@@ -30,7 +31,7 @@ impl Part {
     }
 
     pub(super) fn read(row: &Row) -> Result<Self> {
-        // No part goes further than the total.
+        // No number of a part exceeds the range of the total.
         let is_possible = |number: &i128| number.unsigned_abs() <= u64::MAX.into();
         let number = |name| row.needed(name, row.number(name).filter(is_possible));
         Ok(Self {
@@ -46,7 +47,7 @@ impl Part {
         if delta < 0 { self.down } else { self.up }
     }
 
-    /// Returns the part with more room in the direction of the delta, or with less.
+    /// Returns the part with `by` more room in the direction of the delta. A negative `by` takes room away.
     #[must_use]
     pub(super) fn widened(mut self, delta: i128, by: i128) -> Self {
         *(if delta < 0 { &mut self.down } else { &mut self.up }) += by;
@@ -69,8 +70,8 @@ impl Part {
         }
     }
 
-    /// Returns the write that changes the shard if it has room, whatever its row is by then. `self` is the part of a
-    /// shard without changes.
+    /// Returns the write that applies the delta to a shard, under the condition that the shard has room. If the shard
+    /// has no row yet, the write starts from the numbers of `self`.
     pub(super) fn change(&self, key: &RowKey, delta: i128) -> Write {
         let write = Write::update(key)
             .set_to("v", "if_not_exists(v, :zero) + :delta")
@@ -107,7 +108,7 @@ fn ends(bounds: Bounds) -> (i128, i128) {
     (bounds.floor().unwrap_or(i64::MIN).into(), bounds.ceiling().unwrap_or(i64::MAX).into())
 }
 
-/// Returns whether the parts can be of one moment: what one has lent, another has.
+/// Returns whether the parts can be a consistent view: the room that one shard has lent must be in another shard.
 pub(super) fn add_up(parts: &[Part], bounds: Bounds) -> bool {
     let (floor, ceiling) = ends(bounds);
     let lowest: i128 = parts.iter().map(|part| part.value - part.down).sum();
@@ -115,9 +116,8 @@ pub(super) fn add_up(parts: &[Part], bounds: Bounds) -> bool {
     (lowest, highest) == (floor, ceiling)
 }
 
-/// Returns which shards lend the shard `own` what it lacks for the delta, and how much each lends. The shards with the
-/// most room come first. Each lends half of its room if that is more than is missing, so that the next change finds
-/// room too. `None` if all of them together have too little.
+/// Returns which shards lend room to the shard `own`, so that it can apply the delta, and how much each lends. The
+/// shards with the most room come first. Returns `None` if all shards together have too little room.
 pub(super) fn lenders(parts: &[Part], own: usize, delta: i128) -> Option<Vec<(usize, i128)>> {
     let mut missing = delta.abs() - parts[own].room(delta);
     let mut others: Vec<_> = (0..parts.len()).filter(|other| *other != own).collect();
@@ -128,6 +128,7 @@ pub(super) fn lenders(parts: &[Part], own: usize, delta: i128) -> Option<Vec<(us
             break;
         }
         let room = parts[other].room(delta);
+        // A shard lends half of its room even if less is missing, so that the next change finds room too.
         let lent = (room / 2).max(missing).min(room);
         lenders.push((other, lent));
         missing -= lent;
@@ -179,9 +180,9 @@ mod tests {
         }
     }
 
-    /// Changes go through as long as the total has room, and no part ever leaves its own.
+    /// A change succeeds if and only if the total has room, and no part ever has negative room.
     #[test]
-    fn what_is_lent_is_enough_and_never_more_than_there_is() {
+    fn loans_are_sufficient_and_never_exceed_the_room() {
         let bounds = Bounds::between(-7, 11).unwrap();
         let (mut parts, mut total) = (parts(bounds, 5), 0);
         for step in 0..1_000_i128 {
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_of_half_a_loan_does_not_add_up() {
+    fn parts_with_half_of_a_loan_do_not_add_up() {
         let bounds = Bounds::at_least(-10);
         let mut parts = parts(bounds, 3);
         parts[0] = parts[0].widened(-1, 2);

@@ -7,8 +7,7 @@ use storagebox_core::Key;
 
 use crate::single_flight::{Flight, SingleFlight};
 
-/// The number of queues. Keys share them; more of them make it rarer that callers of different keys wait for each
-/// other.
+/// The number of queues that all keys share. Keys that share a queue wait for each other.
 const QUEUES: usize = 64;
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The values to which a change can be made.
+//! The values to which a change can be applied.
 
 use storagebox_core::{Change, Counted, Result};
 
@@ -7,7 +7,7 @@ use crate::client::Write;
 use crate::error::contention;
 use crate::row::Row;
 
-/// The range of values from which a change leads neither out of its bounds nor out of `i64`.
+/// The range of values for which the result of a change is within its bounds and within `i64`.
 ///
 /// DynamoDB's conditions cannot add, so the delta is subtracted from the bounds here.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ impl<'a> Room<'a> {
         write.only_if(self.condition())
     }
 
-    /// Returns why the change cannot be made to this value; `None` if it can.
+    /// Returns why the change cannot be applied to this value; `None` if it can be applied.
     pub(super) fn rejection(&self, value: i64) -> Option<Counted> {
         match value.checked_add(self.change.delta) {
             None => Some(Counted::Overflow),
@@ -62,9 +62,9 @@ mod tests {
 
     use super::*;
 
-    /// The condition holds exactly where there is no reason to reject.
+    /// The condition holds for exactly the values that are not rejected.
     #[test]
-    fn the_condition_is_the_rejections_opposite() {
+    fn the_condition_holds_exactly_if_nothing_is_rejected() {
         let ends = [i64::MIN, i64::MIN + 1, -7, -1, 0, 1, 7, i64::MAX - 1, i64::MAX];
         let all = [Bounds::NONE, Bounds::at_least(-7), Bounds::at_most(7), Bounds::between(0, 0).unwrap()];
         for bounds in all {

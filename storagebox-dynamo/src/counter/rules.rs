@@ -98,7 +98,7 @@ impl Rules {
         }
     }
 
-    /// Returns whether a change returns the value. A transaction shows no rows, and a change does not read a sum.
+    /// Returns whether the outcome of a change contains the value of the counter.
     fn answers_value(&self) -> bool {
         matches!(
             self.strategy,
@@ -125,7 +125,7 @@ fn fits(field: &'static str, asked: u32, instead: &str) -> Result<()> {
     if asked <= most {
         return Ok(());
     }
-    let why = format_args!("must be at most {most}, which is what a row of 400 KB holds, not {asked}");
+    let why = format_args!("must be at most {most}, not {asked}, because a row has at most 400 KB");
     Err(bad(field, format_args!("{why}; for more use {instead}")).with("limit", most))
 }
 
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_pass_400_kb_is_refused() {
+    fn a_set_or_window_over_400_kb_is_refused() {
         let (lifetime, most) = (Duration::from_secs(1), most_entries());
         let window = |capacity| Rules::of(Strategy::Window { lifetime, capacity });
         let set = |max| Rules::of(Strategy::TokenSet { max });
@@ -156,16 +156,17 @@ mod tests {
         }
     }
 
-    /// "5 min * 60 seconds * 100 RPS = 30k keys": of keys alone, and an entry here has more.
+    /// The article calculates "5 min * 60 seconds * 100 RPS = 30k keys" for a row of 400 KB. An entry of a window is
+    /// larger than a key, so fewer entries fit.
     #[test]
-    fn article_3s_window_of_30000_keys_is_refused() {
+    fn a_window_of_thirty_thousand_keys_is_refused() {
         let window = Strategy::Window { lifetime: Duration::from_secs(300), capacity: 30_000 };
         let error = Rules::of(window).unwrap_err().to_string();
         assert!(error.contains("at most 5235") && error.contains("use Marker"), "{error}");
     }
 
     #[test]
-    fn what_stands_in_tables_does_not_change() {
+    fn the_stored_text_of_a_strategy_does_not_change() {
         let second = Retention::For(Duration::from_secs(1));
         let rows = [
             (Strategy::OptimisticHistory { len: 3 }, "OptimisticHistory of 3"),

@@ -1,8 +1,8 @@
 //! Operations inside the counter's row: for ever (article 5, approach 7) or for a lifetime (article 3).
 //!
 //! The article removes the first element of a list with each addition. DynamoDB refuses that, because one update may
-//! not change a list and an element of it. Here a lapsed operation is removed by name, under the condition that it is
-//! the one that was read, so nothing is forgotten early.
+//! not change a list and an element of it. Here a lapsed operation is removed by name, under the condition that its
+//! entry has not changed since it was read, so nothing is forgotten early.
 
 mod refusing;
 
@@ -20,10 +20,9 @@ use crate::clock::Millis;
 use crate::error::contention;
 use crate::row::{Row, RowKey};
 
-/// How many lapsed operations one update removes. A full window needs one per addition; more make room for the next
-/// ones.
+/// The largest number of lapsed operations that one update removes.
 const SWEPT: usize = 20;
-/// How many refusals an attempt may meet.
+/// How many refusals an attempt may meet before it pauses.
 const MOST_REFUSALS: u32 = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +31,7 @@ pub(super) struct Set {
     lifetime: Option<Duration>,
 }
 
-/// An operation that a call adds to the set, with all its attempts.
+/// An operation that all attempts of one call add to the set.
 struct Entrant<'a> {
     row: RowKey,
     name: String,
@@ -44,26 +43,27 @@ struct Entrant<'a> {
 
 /// The outcome of adding an operation.
 enum Entered {
-    /// This call added it; with the value after it.
+    /// This call added the operation. Holds the value after the addition.
     Now(Option<i64>),
-    /// The set had it before.
+    /// The set already had the operation.
     Before(Entry, Option<i64>),
     Refused(Counted),
 }
 
-/// What follows a refusal.
+/// What an attempt does after a refused write.
 enum Next {
     End(Entered),
     Make(Box<Step>),
 }
 
-/// A write, and the refusal if it makes the call of a refused attempt void. Any other write adds the operation.
+/// One write of an attempt. With a `refusal`, the write makes the call of the refused attempt void. Without one, it
+/// adds the operation.
 struct Step {
     write: Write,
     refusal: Option<Counted>,
 }
 
-/// What a new entry replaces.
+/// The stored data that the update removes when it adds an operation.
 #[derive(Default)]
 struct Replaced {
     /// The earlier entry of the same operation, which has lapsed.
@@ -106,7 +106,8 @@ impl Set {
         values.client().settle("cancel", attempt).await
     }
 
-    /// Makes one attempt. It guesses that the row exists and has a place, and each refusal shows the row as it is.
+    /// Makes one attempt. The first write assumes that the row exists and has a free place. If a write is refused, the
+    /// refusal shows the row, and the next write fits that row.
     async fn enter(&self, values: &Values, entrant: &Entrant<'_>, attempt: Attempt) -> Result<Entered> {
         values.ready().await?;
         let client = values.client();
@@ -128,7 +129,7 @@ impl Set {
         Err(contention())
     }
 
-    /// Decides about a counter without a row.
+    /// Returns the next step for a counter without a row.
     fn begin(&self, client: &Client, entrant: &Entrant<'_>, attempt: Attempt) -> Result<Next> {
         match entrant.rejection(0) {
             Some(refusal) => self.refused(client, entrant, attempt, None, refusal),
@@ -160,18 +161,19 @@ impl Set {
         }
     }
 
-    /// Returns whether an operation of this time is not remembered any more.
+    /// Returns whether an operation of this time is no longer remembered.
     fn is_past(&self, at: Millis, past: Millis) -> bool {
         self.lifetime.is_some_and(|lifetime| at.after(lifetime) <= past)
     }
 
-    /// Returns the number that the set's size must be below before the lapsed operations are removed.
+    /// Returns the size below which the stored set has a free place. Lapsed operations that the update removes take no
+    /// place.
     fn places(&self, replaced: &Replaced) -> usize {
         self.capacity as usize + replaced.others.len() + usize::from(replaced.own.is_some())
     }
 
-    /// Returns the update that adds the operation and removes what the entry replaces. An attempt that read the row
-    /// before its call became void is refused, because the operation's void calls are not those that it read.
+    /// Returns the update that adds the operation and removes the `replaced` data. The update is refused if the void
+    /// calls of the operation have changed since the row was read.
     fn addition(&self, client: &Client, entrant: &Entrant<'_>, replaced: &Replaced) -> Write {
         let write = Write::update(&entrant.row)
             .name("#op", &entrant.name)
@@ -191,7 +193,7 @@ impl Step {
         Box::new(Self { write, refusal: None })
     }
 
-    /// Returns the outcome of the step, whose write was made.
+    /// Returns the outcome of the step after its write has succeeded.
     fn made(&self, entrant: &Entrant<'_>, row: Option<&Row>) -> Result<Entered> {
         match self.refusal {
             Some(refusal) => Ok(Entered::Refused(refusal)),
@@ -220,7 +222,7 @@ impl<'a> Entrant<'a> {
         Write::put(first(row, &self.name, &entry)).only_if("attribute_not_exists(pk)")
     }
 
-    /// Adds the change to the update, and returns the condition for it.
+    /// Adds the change to the update, and returns the condition of the change.
     fn counted(&self, write: Write, replaced: &Replaced) -> (Write, String) {
         match self.change {
             Some(change) => {
@@ -233,7 +235,8 @@ impl<'a> Entrant<'a> {
         }
     }
 
-    /// Returns the outcome of a write that was made. A counter's first write shows no row: its value is the delta.
+    /// Returns the outcome of a write that was made. The first write of a counter returns no row; the counter's value
+    /// is then the delta.
     fn entered(&self, row: Option<&Row>) -> Result<Entered> {
         let Some(change) = self.change else {
             return Ok(Entered::Now(None));

@@ -1,5 +1,6 @@
 //! Write sharding (article 5): the counter has several rows, each with a part of the bounds. The marker of an operation
-//! says that it was applied, to whichever rows. A delivery has a share for each row.
+//! says that the operation was applied, but not to which rows. A delivery is a large change that has a share for each
+//! row.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -15,11 +16,12 @@ use crate::client::{Tag, Write};
 use crate::error::contention;
 use crate::row::RowKey;
 
-/// The most lenders in a transaction, which has 100 writes: one is the marker, one the operation's own shard.
+/// The largest number of shards that lend room in one transaction. Of its 100 writes, one is the marker and one the
+/// operation's own shard.
 const LENDERS: usize = 98;
-/// The most shards of a delivery, which has one write more for the marker.
+/// The largest number of shards that one transaction can change together with the marker.
 const MOST_SPREAD: u16 = 99;
-/// The share per shard from which on a change is a delivery.
+/// The smallest share per shard with which a change is a delivery.
 const SPREAD_FROM: u64 = 10;
 
 #[derive(Debug)]
@@ -45,12 +47,11 @@ struct ShardedCall<'a> {
 
 /// How the shards together can make a change.
 enum Shift {
-    /// They have too little.
+    /// All shards together have too little room.
     TooLittle,
-    /// These writes lend the operation's shard what it lacks, and apply the change.
+    /// These writes lend the operation's shard the missing room, and apply the change.
     Apply(Vec<Write>),
-    /// These writes only lend, because more shards must lend than a transaction has room for. Then another attempt is
-    /// made.
+    /// These writes only lend, because more shards must lend than fit into one transaction. Another attempt follows.
     Lend(Vec<Write>),
 }
 
@@ -69,7 +70,7 @@ impl Sharded {
         self.markers.cancel(values, key, op).await
     }
 
-    /// Adds up the shards. They are read at different times, so the sum may be one that never was.
+    /// Adds up the shards. They are read at different times, so the sum may be a value that the counter never had.
     pub(super) async fn value(&self, values: &Values, key: &Key) -> Result<i64> {
         let sum = || async {
             values.ready().await?;
@@ -79,8 +80,8 @@ impl Sharded {
         values.client().settle("value", sum).await
     }
 
-    /// Returns whether a change is a delivery: it makes room that the shards would otherwise lend each other one by
-    /// one.
+    /// Returns whether a change is a delivery: a large change that is spread over all shards, so that later changes in
+    /// the other direction find room in each shard.
     fn is_delivery(&self, delta: i64) -> bool {
         let opposite = if delta < 0 { self.bounds.ceiling() } else { self.bounds.floor() };
         let is_large = delta.unsigned_abs() >= SPREAD_FROM * u64::from(self.shards);
@@ -110,9 +111,8 @@ impl Sharded {
 }
 
 impl ShardedCall<'_> {
-    /// Makes one attempt: a delivery goes to all shards, any other change to the operation's own. The marker is in
-    /// either transaction, so only one of several attempts is applied, whichever rows it changes and whenever it
-    /// arrives.
+    /// Makes one attempt. A delivery changes all shards, any other change only the operation's own shard. Each
+    /// transaction writes the marker, so at most one attempt of a call is applied.
     async fn attempt(&self, attempt: Attempt) -> Result<Counted> {
         if let Some(writes) = self.spread()
             && let Marked::Counted(counted) = self.marked(attempt, writes).await?
@@ -122,7 +122,8 @@ impl ShardedCall<'_> {
         self.narrowly(attempt).await
     }
 
-    /// Returns the writes of a delivery, once per call: with much traffic on all shards it might never succeed.
+    /// Returns the writes of a delivery to the first attempt, and `None` to later attempts, because under heavy traffic
+    /// a transaction of all shards may never succeed.
     fn spread(&self) -> Option<Vec<Write>> {
         let shards = self.sharded.shards;
         let is_due = self.sharded.is_delivery(self.change.delta) && !self.was_spread.swap(true, Relaxed);
@@ -133,7 +134,7 @@ impl ShardedCall<'_> {
         is_due.then(|| (0..shards).map(write).collect())
     }
 
-    /// Changes the operation's own shard. Only if that has no room, other shards lend.
+    /// Changes the operation's own shard. Other shards lend room only if this shard has too little.
     async fn narrowly(&self, attempt: Attempt) -> Result<Counted> {
         let first = Part::new(self.sharded.bounds, self.sharded.shards, self.own);
         let own = self.row(self.own.into());
@@ -173,8 +174,9 @@ impl ShardedCall<'_> {
         if is_too_many { Shift::Lend(writes) } else { Shift::Apply(writes) }
     }
 
-    /// Rejects the change if that is right: no shard was written between two reads of them all, so the parts are of one
-    /// moment; and the operation was not applied before, maybe with the very room that is missing.
+    /// Rejects the change after two checks. First, two reads of all shards must return the same parts, which then are a
+    /// consistent view. Second, the operation must not have been applied already, because an earlier attempt may have
+    /// used the room that is missing now.
     async fn rejected(&self, attempt: Attempt, parts: &[Part]) -> Result<Counted> {
         let is_true = self.parts().await? == parts && add_up(parts, self.sharded.bounds);
         let total = i64::try_from(total(parts)).ok().filter(|_| is_true).ok_or_else(contention)?;

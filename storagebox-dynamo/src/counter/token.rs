@@ -9,7 +9,7 @@ use super::values::{Values, refused};
 use crate::client::{Transacted, Write, Wrote, hex};
 use crate::error::contention;
 
-/// Applies a change. The transaction has no tag and no time, because all attempts must send the same one.
+/// Applies a change. The transaction has no tag and no time, because all attempts must send the same transaction.
 pub(super) async fn apply(values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
     let room = Room::of(change);
     let writes = [room.added(Write::update(&values.row(key)))];
@@ -26,7 +26,8 @@ pub(super) async fn apply(values: &Values, first: Attempt, key: &Key, change: &C
     values.changed(first, attempt).await
 }
 
-/// Returns the token. The service knows tokens by account, so the token depends on the table too.
+/// Returns the request token of the operation. The service compares tokens per account, so the token depends on the
+/// table too.
 fn token(values: &Values, key: &Key, op: &OpId) -> String {
     let partition = values.partition("token", key, op.as_str());
     let digest = Sha256::new().chain_update(values.client().table()).chain_update([0]).chain_update(partition);

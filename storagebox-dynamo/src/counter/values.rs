@@ -30,7 +30,7 @@ impl Values {
         Self { remembered, ..self }
     }
 
-    /// Allows every region.
+    /// Allows the use of the counters from every region.
     #[must_use]
     pub(super) fn everywhere(self) -> Self {
         Self { open: self.open.everywhere(), ..self }
@@ -50,14 +50,14 @@ impl Values {
         RowKey::alone(self.partition("key", key, ""))
     }
 
-    /// Returns the partition of a part of a counter. The length before its key keeps a key from reaching another one's
-    /// rows.
+    /// Returns the partition key of a part of a counter. The length before the counter's key ensures that two counters
+    /// have no partition in common.
     pub(super) fn partition(&self, part: &str, key: &Key, rest: &str) -> String {
         let key = key.as_str();
         self.open.key(format_args!("{part}:{}:{key}:{rest}", key.len()))
     }
 
-    /// Makes a change: repeats the attempt until it returns an outcome, as long as its operation is remembered.
+    /// Makes a change. Repeats the attempt until it returns an outcome, as long as the operation is remembered.
     pub(super) async fn changed<F>(
         &self,
         first: Attempt,
@@ -89,7 +89,7 @@ pub(super) fn value_in(row: &Row) -> Result<i64> {
     row.needed("v", row.number("v"))
 }
 
-/// Returns the hash of an operation, which is stored where its whole text would take too much room.
+/// Returns the hash of an operation. The hash is stored where the text of the operation would be too long.
 pub(super) fn hash(op: &OpId) -> [u8; 16] {
     short(op.as_str())
 }
@@ -106,8 +106,8 @@ fn short<const N: usize>(text: &str) -> [u8; N] {
     short
 }
 
-/// Returns the outcome of an attempt with a strategy that keeps no void calls. A refusal that leaves an earlier attempt
-/// open is an error.
+/// Returns the outcome of an attempt with a strategy that keeps no void calls. A refusal becomes an error if an earlier
+/// attempt was lost, because that attempt may still be applied.
 pub(super) fn refused(attempt: Attempt, counted: Counted) -> Result<Counted> {
     match counted {
         Counted::OutOfBounds | Counted::Overflow | Counted::Full => attempt.refused(counted),

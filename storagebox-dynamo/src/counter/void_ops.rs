@@ -27,7 +27,8 @@ pub(super) struct VoidOp {
 }
 
 impl VoidOp {
-    /// Returns the operation with the call of a refused attempt; `None` if nothing has to be stored.
+    /// Adds the call of a refused attempt to the void calls of its operation. Returns `None` if nothing has to be
+    /// stored.
     ///
     /// # Errors
     ///
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn one_call_too_many_stays_open() {
+    fn a_void_call_without_room_is_an_error() {
         let full = refused(Attempt::MAX_VOID);
         let with = |attempt| VoidOp::with(Some(&full), attempt, Counted::Overflow, Millis(0));
         assert!(with(Attempt::of_call(0).again()).is_err());
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!(with(Attempt::of_call(i64::MAX).again()).unwrap(), None);
     }
 
-    /// The stored form does not change.
+    /// Stored rows contain these numbers, so every version must use the same number for a refusal.
     #[test]
     fn the_number_of_a_refusal_never_changes() {
         assert_eq!([Counted::OutOfBounds, Counted::Overflow, Counted::Full].map(number_of), [0, 1, 2]);

@@ -15,7 +15,7 @@ use crate::token_store::{DynamoTokenStore, ObservedToken};
 
 /// DynamoDB's limit for one transaction.
 const MOST_ROWS: usize = 100;
-/// How many transactions an attempt makes, each with what it learned from the refusal before it.
+/// The largest number of transactions in one attempt.
 const MOST_REFUSALS: u32 = 8;
 
 /// A call of `commit`, with all its attempts.
@@ -35,14 +35,14 @@ enum Part<'a> {
     Created(&'a DynamoTokenStore, &'a TokenId),
 }
 
-/// What an attempt has learned.
+/// What an attempt has learned from refusals.
 #[derive(Default)]
 struct Learned<'a> {
-    /// The tag of the fence of an entry of the message that was removed too recently for `VACANT`.
+    /// The tag of the fence in the entry's row, if the earlier entry was removed too recently for `VACANT`.
     fence: Option<String>,
     /// The tag of the call that created the consumed token, if the token is too young for `LIVED`.
     young: Option<String>,
-    /// New tokens that are live or gone already, and so are not created.
+    /// New tokens that are already live or gone, and therefore are not created.
     known: BTreeSet<&'a TokenId>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> CommitCall<'a> {
     /// `TooLarge` if it needs more rows than a transaction has.
     pub(super) fn new(ledger: &'a DynamoEntityLedger, commit: &'a Commit) -> Result<Self> {
         commit.checked(&ledger.joins).map_err(|error| error.on("dynamo"))?;
-        // A token that is consumed is gone, and is not created again.
+        // The consumed token is gone after the commit, so the commit does not create it.
         let own = commit.consume.as_ref().filter(|_| ledger.joins.incoming == ledger.joins.outgoing);
         let create = commit.create.iter().filter(|token| own != Some(token)).collect();
         let call = Self { ledger, commit, create, tag: Tag::fresh() };
@@ -83,8 +83,8 @@ impl<'a> CommitCall<'a> {
         Error::new(ErrorKind::TooLarge, why).with("limit", most).with("tokens", self.create.len()).on("dynamo")
     }
 
-    /// Makes one attempt. It guesses that the new tokens are unknown, and that the consumed token is older than this
-    /// millisecond.
+    /// Makes one attempt. The first transaction assumes that the new tokens are unknown, and that the consumed token is
+    /// older than this millisecond.
     pub(super) async fn attempt(&self) -> Result<Committed> {
         let mut learned = Learned::default();
         for _ in 0..MOST_REFUSALS {
@@ -133,7 +133,7 @@ impl<'a> CommitCall<'a> {
         }
     }
 
-    /// Returns the write of the entry. If the commit adds none, it still checks that the message has none.
+    /// Returns the write of the entry. If the commit adds no entry, the write only checks that the message has none.
     fn added(&self, key: &RowKey, learned: &Learned<'a>) -> Write {
         let write = match &self.commit.entry {
             Some(content) => Write::put(self.entry(key, content)).tagged(&self.tag),
@@ -159,7 +159,7 @@ impl<'a> CommitCall<'a> {
             .with_some("p", (!self.commit.create.is_empty()).then_some(attempt.as_str()))
     }
 
-    /// Reads the refusals, each by the subject of its write.
+    /// Reads why a transaction was refused; `parts` are the subjects of its writes.
     fn refused(&self, parts: &[Part<'a>], refusals: Vec<Refusal>) -> Result<Refused<'a>> {
         let mut refused = Refused::default();
         for (part, refusal) in parts.iter().zip(refusals) {
@@ -182,7 +182,8 @@ impl<'a> CommitCall<'a> {
         Ok(refused)
     }
 
-    /// Returns the outcome; `None` if the transaction must be made again with what was learned.
+    /// Returns the outcome of a refused transaction. Returns `None` if the transaction must be made again with what was
+    /// learned.
     fn judge(&self, refused: Refused<'a>, learned: &mut Learned<'a>) -> Option<Committed> {
         let is_own = refused.entry.as_ref().is_some_and(|entry| is_named(entry, &self.commit.attempt));
         match refused.consumed {

@@ -1,7 +1,7 @@
-//! Upkeep of deleted entities that need not be remembered any more.
+//! Upkeep of deleted entities that are no longer remembered.
 //!
-//! The row of an entity does not show its entries, so the time to live must not delete it: upkeep reads both. A commit
-//! between that read and the deletion changes the version, and then the row is not deleted.
+//! The row of an entity does not show its entries, so the time to live must not delete the row. Upkeep reads both. A
+//! commit between that read and the deletion changes the version, and then the row is not deleted.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{ENTRIES, Entities};
 use crate::client::{Client, Index, Kind, OpenNamespace, Partition, Query, Write};
 use crate::row::Row;
 
-/// The condition that the row is of an entity without a state whose last commit need not be remembered.
+/// The condition that the row is of an entity without a state, and that its last commit is no longer remembered.
 pub(crate) const FORGOTTEN: &str = "z <= :past AND attribute_not_exists(v)";
 /// The filter of entries, and of removed entries that are remembered.
 const REMEMBERED: &str = "attribute_not_exists(s) OR attribute_not_exists(g) OR g > :past";
@@ -27,9 +27,10 @@ impl Entities {
         Some((name, Key::new(key).ok()?))
     }
 
-    /// Deletes the row if the entity has no entry and no entry that is remembered. Returns whether it deleted the row.
+    /// Deletes the row if the entity has no entry, and no removed entry of it is remembered. Returns whether it deleted
+    /// the row.
     pub(crate) async fn forgotten(&self, key: &Key, row: &Row) -> Result<bool> {
-        // The call that needs a damaged row reports it. It must not keep upkeep from the other rows.
+        // A damaged row must not stop upkeep of the other rows. The call that needs the row reports it.
         let Some(version) = row.times("n") else { return Ok(false) };
         let (client, past) = (self.client(), self.client().surely_past().0);
         if client.settle("maintain", || self.has_entries(key, past)).await? {
@@ -39,7 +40,8 @@ impl Entities {
         client.deleted("maintain", &delete.value(":past", past).value(":version", version)).await
     }
 
-    /// Returns whether the entity may have an entry. A page that does not reach the end counts as one.
+    /// Returns whether the entity may have an entry, or a removed entry that is remembered. Reads only one page, and
+    /// returns `true` if there are more.
     async fn has_entries(&self, key: &Key, past: i64) -> Result<bool> {
         let partition = self.open.key_of(ENTRIES, key.as_str()).await?.partition;
         let query = Query::of(&partition, Index::Table).only("sk").filter(REMEMBERED).value(":past", past);

@@ -27,26 +27,28 @@ use crate::client::hex;
 use crate::clock::Millis;
 use crate::row::{Row, Value};
 
-/// The `s` of a removed entry.
+/// The value of the attribute `s` of a removed entry.
 pub(super) const GONE: &str = "gone";
-/// The condition that the message had no entry when the request was sent. A late copy of the request does not succeed
-/// because an entry was removed in the meantime.
+/// The condition that the message had no entry when the request was sent. If an entry is removed after that, a late
+/// copy of the request still fails.
 pub(super) const VACANT: &str = "attribute_not_exists(pk) OR (s = :gone AND y < :now)";
-/// The condition that the row is this very fence, which is too young for `VACANT`.
+/// The condition that the row is still the fence that was read. It is for a fence that is too young for `VACANT`.
 pub(super) const FENCED: &str = "s = :gone AND t = :fence";
-/// The condition that the row is the entry of this commit. The sort key has only a hash of the entity's key.
+/// The condition that the row is this commit's entry for this entity, and that the entry is not removed.
 pub(super) const REMOVABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s)";
-/// Also that no attempt is chosen, that this attempt is not registered, and that there is room for it.
+/// The condition `REMOVABLE`, and that no attempt is chosen, that this attempt is not registered, and that there is
+/// room for it.
 pub(super) const REGISTRABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
                                       AND NOT contains(a, :attempt) AND size(a) < :most";
-/// Also that no attempt is chosen and that this attempt is registered. The rest keeps a damaged row from being changed.
+/// The condition `REMOVABLE`, and that no attempt is chosen, that this attempt is registered, and that the row is not
+/// damaged.
 pub(super) const CHOOSABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
                                     AND contains(a, :p) AND a[0] = :commit AND o = sk AND attribute_type(v, :bytes) \
                                     AND attribute_type(m, :text)";
-/// The condition that the entry was last changed before the request was sent. A late copy of the request does not
-/// change an entry that was added, or got an attempt, in the meantime.
+/// The condition that the entry was last changed before the request was sent. If an entry is added or gets an attempt
+/// after that, a late copy of the request does not change it.
 pub(super) const EARLIER: &str = "b < :now";
-/// The condition that the entry is still the one that was read, which is too young for `EARLIER`.
+/// The condition that the entry is still the one that was read. It is for an entry that is too young for `EARLIER`.
 pub(super) const SEEN: &str = "m = :made AND size(a) = :count";
 
 /// The largest number of attempts, so that an entry with the longest content, ids and keys fits into a row of 400 KB.
@@ -67,7 +69,7 @@ impl Entity {
     }
 }
 
-/// Reads an entry; `None` if it is removed.
+/// Reads the entry of a row; `None` for a removed entry.
 pub(super) fn entry(row: &Row) -> Result<Option<OutboxEntry>> {
     match row.maybe("s", Row::text)? {
         None => {}
@@ -85,7 +87,7 @@ pub(super) fn entry(row: &Row) -> Result<Option<OutboxEntry>> {
     if is_whole { Ok(Some(entry)) } else { Err(row.unreadable("its attempts are not valid")) }
 }
 
-/// Reads the id of an entry. The index has all its attributes.
+/// Reads the id of an entry from a row of the index.
 pub(super) fn listed(row: &Row) -> Result<EntryId> {
     let key = row.valid("key", Key::new(row.needed("d", row.text("d"))?))?;
     let message = row.sort()?.strip_prefix(&group(&key)).map(MessageId::new);
@@ -165,9 +167,9 @@ mod tests {
         whatever(&[open, chosen, row.with("s", GONE)], &[|row| entry(row).map(drop), |row| listed(row).map(drop)]);
     }
 
-    /// The stored form does not change.
+    /// Stored rows contain this text, so every version must compute the same text for a key.
     #[test]
-    fn a_group_never_changes() {
+    fn the_sort_key_prefix_of_an_entity_never_changes() {
         assert_eq!(group(&Key::new("é").unwrap()), "4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c:");
     }
 }

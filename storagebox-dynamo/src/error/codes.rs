@@ -2,7 +2,7 @@
 
 use storagebox_core::ErrorKind;
 
-/// A code, the kind of error that it is, and the message.
+/// An error code of the service, the kind of our error, and its message.
 type Code = (&'static str, ErrorKind, &'static str);
 
 pub(super) const CODES: &[Code] = &[
@@ -55,7 +55,7 @@ pub(super) const CODES: &[Code] = &[
     ("LimitExceededException", ErrorKind::Throttled, "too many tables are being changed"),
     ("TransactionConflictException", ErrorKind::Contention, CONFLICT),
     ("ReplicatedWriteConflictException", ErrorKind::Contention, "another region was writing the row"),
-    ("TransactionInProgressException", ErrorKind::OutcomeUnknown, "the same transaction is still under way"),
+    ("TransactionInProgressException", ErrorKind::OutcomeUnknown, "the same transaction is still in progress"),
     ("IdempotentParameterMismatchException", ErrorKind::OutcomeUnknown, "another transaction has the same token"),
     ("RequestAbortedException", ErrorKind::OutcomeUnknown, GIVEN_UP),
     ("RequestTimeoutException", ErrorKind::OutcomeUnknown, GIVEN_UP),
@@ -74,19 +74,19 @@ pub(super) const REASONS: &[Code] = &[
     ("ItemCollectionSizeLimitExceeded", ErrorKind::Unavailable, FULL),
 ];
 
-const DENIED: &str = "the credentials lack a right; the README of storagebox-dynamo lists those it needs";
+const DENIED: &str = "the credentials lack a right; the README of storagebox-dynamo lists the necessary rights";
 const REFUSED: &str = "the service refused the credentials";
 const EXPIRED: &str = "the credentials have expired";
-const CLOCK: &str = "the request was signed at a time that is not the service's; this machine's clock may be off";
+const CLOCK: &str = "the request's signing time differs from the service's time; this machine's clock may be wrong";
 const LACKING: &str =
     "the server at the endpoint does not know the operation: it is not DynamoDB, or lacks a part of it";
 const SHAPE: &str = "the table refused the request; it must have the keys and the index that the README describes";
-const LARGE: &str = "the request is larger than the service, or a proxy before it, takes";
-const FULL: &str = "a shard of the namespace is full (10 GB); make the namespace anew with more shards";
+const LARGE: &str = "the request is larger than the service, or a proxy before it, accepts";
+const FULL: &str = "a shard of the namespace is full (10 GB); create a new namespace with more shards";
 const FOREIGN: &str =
-    "a row of the call has an attribute of another type, or no room; it is not what this version of the library writes";
+    "a row of the call has an attribute of another type, or no room; this version of the library writes no such row";
 const SLOWER: &str = "the table, or a partition of it, is at its limit";
-pub(super) const CONFLICT: &str = "another write of the same row was under way";
+pub(super) const CONFLICT: &str = "another write of the same row was in progress";
 const GIVEN_UP: &str = "the service gave up on the request, which it may have begun";
 const FAILED: &str = "the service failed";
 

@@ -1,4 +1,4 @@
-//! Classifies requests without a reply: why the request was not sent, or that it may have been applied.
+//! Classifies requests without a reply: the reason why a request was not sent, or that it may have been applied.
 
 use std::error::Error as StdError;
 use std::io;
@@ -19,23 +19,23 @@ pub(super) const UNSIGNED: Classification = (ErrorKind::Denied, "there are no cr
 
 const UNTRUSTED: Classification = (
     ErrorKind::Misconfigured,
-    "this machine has no certificates of authorities, so that no `https://` can be trusted; install them, or name \
+    "this machine has no certificates of authorities, so no `https://` endpoint can be trusted; install them, or name \
      their file in SSL_CERT_FILE",
 );
 const CERTIFICATE: Classification = (
     ErrorKind::Misconfigured,
-    "the server's certificate is not trusted; the cause says what is wrong with it, and SSL_CERT_FILE names the \
-     certificates of other authorities",
+    "the server's certificate is not trusted; the cause says why. To trust another authority, name the \
+     file of its certificate in SSL_CERT_FILE",
 );
 const HANDSHAKE: Classification =
-    (ErrorKind::Misconfigured, "the endpoint's TLS does not fit, or it has none; the cause says why");
+    (ErrorKind::Misconfigured, "the TLS handshake failed, or the endpoint has no TLS; the cause says why");
 const NAMELESS: Classification = (ErrorKind::Misconfigured, "the endpoint's name does not resolve to an address");
 const UNREACHABLE: Classification = (ErrorKind::Unavailable, "the endpoint could not be reached");
 const UNFETCHED: Classification = (ErrorKind::Unavailable, "the credentials could not be fetched; the cause says why");
 const UNUSABLE: Classification = (
     ErrorKind::Misconfigured,
-    "the credentials cannot be had as they are configured; the cause says why. Of what a profile may name, SSO and \
-     `login_session` are not built in; `credential_process` is, and can run `aws configure export-credentials`",
+    "the credentials cannot be loaded as they are configured; the cause says why. In a profile, SSO and \
+     `login_session` are not built in; use `credential_process`, which can run `aws configure export-credentials`",
 );
 
 /// Classifies the error. Without credentials or without a connection, nothing was sent.
@@ -55,7 +55,7 @@ pub(super) fn judge(error: &ConnectorError) -> Classification {
     }
 }
 
-/// Classifies an error of TLS before anything was sent. A retry would be refused too.
+/// Classifies a TLS error that occurred before anything was sent; `None` for any other error.
 fn untrusted(error: &ConnectorError, is_unsent: bool) -> Option<Classification> {
     if causes::<NoAuthorities>(error).next().is_some() {
         return Some(UNTRUSTED);
@@ -66,8 +66,8 @@ fn untrusted(error: &ConnectorError, is_unsent: bool) -> Option<Classification> 
     }
 }
 
-/// Returns whether the error is about the credentials. Their sources make attempts of their own, so the call is not
-/// retried.
+/// Returns whether the error is about the credentials. The sources of credentials make their own retries, so the call
+/// is not retried.
 pub(crate) fn lacks_credentials(error: &(dyn StdError + 'static)) -> bool {
     causes::<CredentialsError>(error).next().is_some()
 }
@@ -77,8 +77,8 @@ fn causes<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> imp
     successors(Some(error), |&error| cause(error)).filter_map(|error| error.downcast_ref())
 }
 
-/// Returns the cause of an error. The `source()` of an `io::Error` skips the error that it wraps, so that one is
-/// returned here.
+/// Returns the cause of an error. The `source()` of an `io::Error` skips the error that it wraps, so this function
+/// returns the wrapped error.
 fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(held) => Some(held),

@@ -1,4 +1,4 @@
-//! Many items: adds, withdraws, restores and lists them.
+//! Adds, withdraws, restores and lists many items.
 
 use std::collections::{HashMap, HashSet};
 
@@ -94,7 +94,8 @@ impl Bank {
         })
     }
 
-    /// Makes the write of one item. A refusal by a row with the call's own tag comes after its own lost attempt.
+    /// Makes the write of one item. If the row that refuses the write has the call's own tag, an earlier attempt has
+    /// made the write, and the outcome is `Changed`.
     async fn changed(
         &self,
         write: &Write,
@@ -109,7 +110,7 @@ impl Bank {
         }
     }
 
-    /// Changes each distinct item. Returns a function that counts the items with an outcome.
+    /// Changes each distinct item. Returns a function that counts the items with a given outcome.
     async fn counted<F>(
         &self,
         operation: &'static str,
@@ -123,7 +124,7 @@ impl Bank {
         Ok(move |asked| outcomes.iter().filter(|outcome| **outcome == asked).count() as u64)
     }
 
-    /// Returns the state of an item that a claim has, by the row of the claim.
+    /// Reads the row of the claim that has the item, and returns the state of the item.
     async fn claimed(&self, item: &Row, by: &str) -> Result<ItemState> {
         let (key, at) = (self.claim_key(by).await?, self.client().moment());
         let claim = self.client().get(&key).await?;
@@ -169,7 +170,7 @@ impl Bank {
     }
 }
 
-/// Returns the state of an item that a claim has, by the row of the claim.
+/// Returns the state of an item from the row of the claim that has the item.
 fn state_by_claim(item: &Row, by: &str, claim: Option<&Row>, at: Moment) -> Result<ItemState> {
     let by = item.valid("claim id", ClaimId::new(by))?;
     let Some(claim) = claim else { return Ok(ItemState::Free) };
@@ -183,8 +184,8 @@ fn state_by_claim(item: &Row, by: &str, claim: Option<&Row>, at: Moment) -> Resu
     })
 }
 
-/// Adds the conditions of a `withdraw` or `restore`: a late copy of the write changes nothing once another one has
-/// changed the row. A `take` does not change the tag, so an `add` whose reply was lost still recognises its own item.
+/// Adds to a `withdraw` or `restore` the condition that the row still has the tag that was read. A late copy of the
+/// write then changes nothing after another `withdraw` or `restore`.
 fn if_unchanged(write: Write, seen: &Row, condition: &str) -> Write {
     match seen.text("t") {
         Some(tag) => write.only_if(format!("t = :seen AND {condition}")).value(":seen", tag),

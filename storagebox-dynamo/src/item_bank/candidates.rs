@@ -48,7 +48,7 @@ impl Source for Bank {
         &self.candidates
     }
 
-    /// Reads from a random place of a random shard; if that is empty, from the beginning of every shard.
+    /// Reads from a random place of a random shard. If the page is empty, reads from the beginning of every shard.
     async fn page_from_anywhere(&self, limit: usize) -> Result<Vec<Candidate>> {
         let shard = fastrand::u16(..self.open.shards().await?);
         let start = format!("{FREE}{}", hex(&fastrand::u32(..).to_be_bytes()));
@@ -65,7 +65,7 @@ impl Source for Bank {
 }
 
 impl Bank {
-    /// Reads the free items of a shard and then the holds that have lapsed by every clock, in one request.
+    /// Reads the free items of a shard and then the items whose hold has lapsed on every clock, in one request.
     async fn page(&self, shard: u16, start: &str, limit: usize) -> Result<Vec<Candidate>> {
         debug_assert!(start < LAPSING);
         let query = Query::of(&self.open.partition(ITEMS, shard), Index::Order)

@@ -16,14 +16,15 @@ pub(super) const CONFIRMED: &str = "confirmed";
 pub(super) const RELEASED: &str = "released";
 pub(super) const EXPIRED: &str = "expired";
 
-/// The condition that the claim is unknown. A claim that is not remembered any more is unknown too.
+/// The condition that the claim is unknown. A claim that is no longer remembered is unknown too.
 pub(super) const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
-/// The condition that the hold lasts by every clock.
+/// The condition that the hold has not ended on any clock.
 pub(super) const LASTS: &str = "s = :held AND (attribute_not_exists(u) OR u > :coming)";
-/// The condition that the hold may have run out and that its end is not written yet.
+/// The condition that the hold may have ended on some clock, and that the end is not written yet.
 pub(super) const RAN_OUT: &str = "s = :held AND u <= :coming";
 
-/// Reads the state of a claim for its holder: for the holder a hold has lapsed `max_skew` before its stored end.
+/// Reads the state of a claim as its holder sees it: the holder counts a hold as lapsed `max_skew` before its stored
+/// end.
 pub(super) fn judge(at: Moment, row: Option<&Row>) -> Result<ClaimState> {
     let Some(row) = row else { return Ok(ClaimState::Unknown) };
     if is_forgotten(at, row)? {
@@ -42,7 +43,7 @@ pub(super) fn judge(at: Moment, row: Option<&Row>) -> Result<ClaimState> {
     Ok(ClaimState::Held(Held { item: held_item(row)?, hold }))
 }
 
-/// Returns whether the row is not remembered any more.
+/// Returns whether the claim of the row is no longer remembered.
 pub(super) fn is_forgotten(at: Moment, row: &Row) -> Result<bool> {
     Ok(row.moment("g")?.is_some_and(|forgotten| forgotten <= at.past))
 }
@@ -55,7 +56,7 @@ pub(super) fn held_item(row: &Row) -> Result<Item> {
     row.valid("item", Item::new(row.needed("i", row.text("i"))?))
 }
 
-/// Returns whether the hold has lapsed by every clock, so that another claim may take the item.
+/// Returns whether the hold has lapsed on every clock, so that another claim may take the item.
 pub(super) fn has_lapsed(at: Moment, row: &Row) -> Result<bool> {
     Ok(row.text("s") == Some(HELD) && until(row)?.is_some_and(|until| until <= at.past))
 }
@@ -91,8 +92,8 @@ impl Bank {
         judge(at, row.as_ref())
     }
 
-    /// Returns the write that ends a claim, or that makes calls of an unknown one void. If the claim has an item, the
-    /// same transaction must free it. Calls that are void stay void.
+    /// Returns the write that gives a claim the state `state`, which is an ended one or `void`, and keeps its void
+    /// calls. If the claim has an item, the same transaction must free the item.
     pub(super) fn ending(&self, key: &RowKey, state: &str, end: Millis) -> Write {
         let ended = Write::update(key).set("s", state).remove(&["i", "u"]);
         ended.expiring(self.open.expiry_after(Some(end)))

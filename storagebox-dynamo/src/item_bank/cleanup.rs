@@ -1,5 +1,6 @@
-//! Items whose claims last and whose place in the index still says that their hold has lapsed, because a `confirm` or
-//! an `extend` was interrupted. Upkeep moves them to their place, so that no taker finds them.
+//! Upkeep of items whose place in the index is wrong. After an interrupted `confirm` or `extend`, the place of an item
+//! says that its hold has lapsed, although its claim lasts. Upkeep moves the item to its correct place, where takers do
+//! not find it.
 
 use storagebox_core::{ClaimId, Namespace, Result};
 
@@ -9,7 +10,7 @@ use super::item::{ITEMS, LAPSING, item_of, lapsing_at};
 use crate::client::{Client, Kind, Partition, prefix_of};
 use crate::row::{Attributes, Row, Value};
 
-/// The condition that the row may be an item whose hold has lapsed by its place in the index.
+/// The condition that the row may be an item whose place in the index says that its hold has lapsed.
 pub(crate) const LAPSED: &str = "begins_with(pk, :banks) AND o BETWEEN :lapsing AND :lapsed AND attribute_exists(c)";
 impl Bank {
     /// Returns the values of [`LAPSED`].
@@ -29,10 +30,10 @@ impl Bank {
         shard.parse::<u16>().is_ok().then_some(name)
     }
 
-    /// Moves the item to its place if its claim lasts, and returns whether it did. An item whose hold has lapsed is
-    /// left to a taker.
+    /// Moves the item of a row to its correct place in the index, if its claim still holds the item. Returns whether it
+    /// moved the item.
     pub(crate) async fn moved_back(&self, row: &Row) -> Result<bool> {
-        // The call that needs a damaged row reports it. It must not keep upkeep from the other rows.
+        // A damaged row must not stop upkeep of the other rows. The call that needs the row reports it.
         let by = row.text("c").and_then(|by| ClaimId::new(by).ok());
         let (Some(by), Some(at), Ok(item)) = (by, row.text("o"), item_of(row)) else { return Ok(false) };
         let claim = self.client().get(&self.claim_key(by.as_str()).await?).await?;

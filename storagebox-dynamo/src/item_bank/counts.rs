@@ -1,4 +1,4 @@
-//! Counting: reads all items and all claims once, all shards at the same time.
+//! Counts items: reads all items and all claims once, several shards at the same time.
 
 use std::ops::Add;
 
@@ -18,14 +18,14 @@ const SET_ASIDE: &str = "attribute_exists(w) OR attribute_exists(s)";
 /// The filter of claims that have an item.
 const HOLDING: &str = "s = :confirmed OR (s = :held AND (attribute_not_exists(u) OR u > :past))";
 
-/// The rows that a pass reads.
+/// The kind of rows that one pass of `counts` reads.
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Items,
     Claims,
 }
 
-/// The counts of a pass.
+/// The numbers that one pass of `counts` has found.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     items: u64,
@@ -35,7 +35,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a page. The filter excludes items that are free or have a claim, which `scanned` counts.
+    /// Counts a page. The filter excludes items that are free or have a claim, but `scanned` includes them.
     fn of_page(of: Of, page: &RowPage) -> Self {
         let items = if matches!(of, Of::Items) { page.scanned } else { 0 };
         page.rows.iter().fold(Self { items, ..Self::default() }, |tally, row| match row.text("s") {
@@ -60,8 +60,8 @@ impl Add for Tally {
 }
 
 impl Bank {
-    /// Counts the items. An item that is neither held nor spent nor withdrawn is free, also one with a lapsed hold.
-    /// Each page has `call_timeout`; all of them together have no timeout.
+    /// Counts the items. An item that is neither held nor spent nor withdrawn is free, also an item with a lapsed hold.
+    /// Each page has the timeout `call_timeout`; all pages together have no timeout.
     pub(super) async fn counts(&self) -> Result<Counts> {
         let shards = self.client().settle("counts", || self.open.shards()).await?;
         let past = self.client().surely_past();

@@ -7,10 +7,11 @@ use storagebox_core::{ClaimId, Item};
 
 use crate::lock::lock;
 
-/// The largest number of hints; about a megabyte. More of them clear the map, because a missing hint costs only a read.
+/// The largest number of hints; about a megabyte. One more hint clears the map, because a missing hint costs only a
+/// read.
 const MOST: usize = 4_096;
 
-/// Hints may be wrong: a call checks a hint by the condition of its write.
+/// The items that claims probably have. A hint may be wrong, so each write that uses a hint has a condition.
 #[derive(Debug, Default)]
 pub(super) struct Hints(Mutex<HashMap<ClaimId, Item>>);
 
@@ -33,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hints_do_not_grow_without_end() {
+    fn hints_are_cleared_at_the_limit() {
         let (hints, item) = (Hints::default(), Item::new("code").unwrap());
         let claim = |index: usize| ClaimId::new(index.to_string()).unwrap();
         (0..=MOST).for_each(|index| hints.remember(&claim(index), &item));

@@ -10,24 +10,24 @@ use crate::row::{Row, RowKey};
 
 /// The part of a bank that holds the rows of items.
 pub(super) const ITEMS: &str = "items";
-/// The beginning of the places of free items.
+/// The beginning of the place in the index of a free item.
 pub(super) const FREE: &str = "0";
-/// The beginning of the places of items whose hold may lapse.
+/// The beginning of the place in the index of an item whose hold may lapse.
 pub(super) const LAPSING: &str = "1";
-/// The `s` of an item that was spent by a claim which is retired.
+/// The value of the attribute `s` of an item whose claim was confirmed and later retired.
 pub(super) const SPENT: &str = "spent";
 
-/// Returns the place of a free item.
+/// Returns the place of a free item in the index.
 pub(super) fn free_at(item: &str) -> String {
     format!("{FREE}{}", hex(&Sha256::digest(item)[..8]))
 }
 
-/// Returns the place of an item whose hold ends at this time.
+/// Returns the place in the index of an item whose hold ends at this time.
 pub(super) fn lapsing_at(until: Millis) -> String {
     format!("{LAPSING}{:016x}", until.0.max(0))
 }
 
-/// Returns the place of a held item; a hold without an end has none.
+/// Returns the place of a held item in the index; `None` if the hold has no end.
 pub(super) fn held_at(until: Option<Millis>) -> Option<String> {
     until.map(lapsing_at)
 }
@@ -44,7 +44,7 @@ pub(super) enum ItemRow {
     Free,
     Withdrawn,
     Spent,
-    /// A claim has it; the row of the claim says more.
+    /// A claim has the item; the row of the claim has its state.
     With(String),
 }
 

@@ -1,4 +1,4 @@
-//! Lapsed holds: the next call that finds such an item frees it.
+//! Lapsed holds: the next call that finds an item with a lapsed hold frees the item.
 
 use storagebox_core::{ClaimId, Item, Result};
 
@@ -9,11 +9,11 @@ use crate::client::{Tag, Transacted, Write, Wrote};
 use crate::clock::Millis;
 use crate::row::{Row, RowKey};
 
-/// The condition that the claim still holds this item and that its hold has lapsed by every clock.
+/// The condition that the claim still holds this item and that its hold has lapsed on every clock.
 const LAPSED: &str = "s = :held AND i = :i AND u <= :past";
-/// The condition that the claim does not hold this item any more.
+/// The condition that the claim no longer holds this item.
 const LET_GO: &str = "attribute_not_exists(i) OR i <> :i";
-/// The condition that the item has the place and the claim that were read.
+/// The condition that the item still has the place and the claim that were read.
 const UNCHANGED: &str = "o = :was AND c = :c";
 
 impl Bank {
@@ -32,8 +32,8 @@ impl Bank {
         }
     }
 
-    /// Corrects the item's row by the row of its claim: the claim was extended or confirmed, or does not hold the item
-    /// any more. Returns whether the item is free now.
+    /// Corrects the row of an item by the row of its claim, which was extended or confirmed, or no longer has the item.
+    /// Returns whether the item is free now.
     async fn corrected(&self, item: &Item, by: &ClaimId, at: &str, key: &RowKey, row: Option<&Row>) -> Result<bool> {
         if let Some(row) = row.filter(|row| row.text("i") == Some(item.as_str())) {
             self.moved(item, by, at, row).await?;
@@ -51,7 +51,7 @@ impl Bank {
         Ok(freed.remove(&["c"]).only_if(UNCHANGED).value(":was", at).value(":c", by.as_str()))
     }
 
-    /// Moves the item to the place that the row of its claim gives it.
+    /// Moves the item in the index to the place of its hold's end, which the row of the claim shows.
     pub(super) async fn moved(&self, item: &Item, by: &ClaimId, at: &str, claim: &Row) -> Result<()> {
         let end: Option<Millis> = until(claim)?.filter(|_| claim.text("s") != Some(CONFIRMED));
         let moved = Write::update(&self.item_key(item.as_str()).await?);

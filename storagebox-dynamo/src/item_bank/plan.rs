@@ -1,7 +1,7 @@
 //! Calls of a claim, planned for a transaction of the caller.
 //!
-//! What has lapsed is ended beforehand, by calls with tags of their own: the tag of the transaction says that it was
-//! committed.
+//! Lapsed holds are ended beforehand, by separate calls with other tags, because a row with the tag of the transaction
+//! proves that the transaction was committed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::parts::Planned;
 use crate::row::{Row, RowKey};
 
 impl DynamoBank {
-    /// Plans to take an item for ever. `rows` are those that the transaction changes already.
+    /// Plans to take an item for ever. `rows` are the rows that the caller's transaction already changes.
     pub(crate) async fn plan_assign(
         &self,
         claim: &ClaimId,
@@ -46,7 +46,7 @@ impl DynamoBank {
         }))
     }
 
-    /// Plans to confirm a hold, and to take its item out of the index.
+    /// Plans to confirm a hold, and to remove its item from the index.
     pub(crate) async fn plan_confirm(&self, claim: &ClaimId, tag: &Tag) -> Result<Planned<Confirmed>> {
         let held = match as_confirmed(self.0.written_state(claim).await?) {
             Ok(confirmed) => return Ok(Planned::answer(confirmed)),
@@ -83,15 +83,15 @@ impl DynamoBank {
 }
 
 impl Bank {
-    /// Reads the state of a claim. If the hold has run out, that is written before it is returned.
+    /// Reads the state of a claim. If the hold has run out, writes its end before the state is returned.
     async fn written_state(&self, claim: &ClaimId) -> Result<ClaimState> {
         let row = self.claim_row(claim).await?;
         let key = self.claim_key(claim.as_str()).await?;
         self.final_state(&key, claim, row.as_ref(), &Tag::fresh()).await
     }
 
-    /// Returns the state of a claim by the row that refused a write. A hold that has run out must be written as ended
-    /// before it is returned.
+    /// Returns the state of a claim from the row that refused a write. Returns `Contention` if the hold has run out and
+    /// its end is not written yet.
     fn shown(&self, row: Option<&Row>) -> Result<ClaimState> {
         let is_held = row.is_some_and(|row| row.text("s") == Some(HELD));
         match judge(self.client().moment(), row)? {
@@ -100,8 +100,8 @@ impl Bank {
         }
     }
 
-    /// Returns an item that is free and whose row is not in the transaction; `None` if no other item is free. The
-    /// candidate does not go back, so that no other task of the process picks it meanwhile.
+    /// Returns an item that is free and whose row is not in the transaction; `None` if no such item is free. The
+    /// candidate does not go back to the pool, so that no other task of the process picks it meanwhile.
     async fn free_item(bank: &Arc<Self>, since: u64, rows: &HashSet<RowKey>) -> Result<Option<Item>> {
         while let Some(lent) = bank.candidates.next(bank, since).await? {
             let candidate = lent.candidate().clone();
@@ -116,7 +116,8 @@ impl Bank {
         Ok(None)
     }
 
-    /// Does the same by a read that has room for every item of the transaction beside another one.
+    /// Returns a free item whose row is not in the transaction, from one read. The page has room for every item of the
+    /// transaction and for one more.
     async fn another_item(&self, rows: &HashSet<RowKey>) -> Result<Option<Item>> {
         for candidate in self.page_from_start(rows.len() + 1).await? {
             if rows.contains(&self.item_key(candidate.item().as_str()).await?) {

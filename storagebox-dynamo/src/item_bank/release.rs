@@ -1,4 +1,4 @@
-//! The calls of a claim that is known: `extend`, `confirm`, `release` and `retire`.
+//! The calls after a `take`: `extend`, `confirm`, `release` and `retire`.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,17 +18,17 @@ use crate::clock::Millis;
 use crate::error::contention;
 use crate::row::{Row, RowKey};
 
-/// How a claim ends that holds an item.
+/// How a claim that holds an item ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ending {
     Released,
-    /// Its hold ran out at this time.
+    /// The hold ran out at this time.
     Expired(Millis),
 }
 
 impl Bank {
-    /// Extends the hold by one update of the claim's row, which decides. Then moves the item to its new place in the
-    /// index, so that takers do not find it while it is held.
+    /// Extends the hold by one update of the claim's row. Then moves the item to its new place in the index, so that
+    /// takers do not find it while it is held.
     pub(super) async fn extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
         let key = self.claim_key(claim.as_str()).await?;
         let until = end_of(self.client(), hold);
@@ -50,7 +50,7 @@ impl Bank {
         }
     }
 
-    /// Returns the outcome of an `extend` that was made; `row` is the claim's row after it.
+    /// Returns the outcome of an `extend` that was made; `row` is the claim's row after the update.
     async fn extended(
         &self,
         key: &RowKey,
@@ -66,7 +66,7 @@ impl Bank {
         Ok(as_extended(state))
     }
 
-    /// Confirms the hold by one update of the claim's row, which decides. Then takes the item out of the index.
+    /// Confirms the hold by one update of the claim's row. Then removes the item from the index.
     pub(super) async fn confirm(&self, attempt: Attempt, claim: &ClaimId, tag: &Tag) -> Result<Confirmed> {
         let key = self.claim_key(claim.as_str()).await?;
         let confirmed = self.confirmation(&key, attempt, tag).answering(ReturnValue::AllOld);
@@ -94,9 +94,9 @@ impl Bank {
         confirmed.value(":held", HELD).value(":coming", self.client().surely_coming().0)
     }
 
-    /// Returns the outcome of a `confirm` that was made; `held` is the claim's row before it.
+    /// Returns the outcome of a `confirm` that was made; `held` is the claim's row before the update.
     async fn confirmed(&self, claim: &ClaimId, held: Option<Row>) -> Result<Confirmed> {
-        let held = held.ok_or_else(|| Error::unknown("the service did not show the row").on("dynamo"))?;
+        let held = held.ok_or_else(|| Error::unknown("the service did not return the row").on("dynamo"))?;
         let item = held_item(&held)?;
         if held.has("u") {
             self.put_off(&item, claim, None).await;
@@ -104,8 +104,8 @@ impl Bank {
         Ok(Confirmed::Confirmed(item))
     }
 
-    /// Moves the item of a claim to the later place of its new end, or out of the index if the hold cannot lapse any
-    /// more. An error is ignored, because the row of the claim decides: a taker or upkeep moves the item later.
+    /// Moves the item of a claim to the place of the hold's new end. If the hold can no longer lapse, removes the item
+    /// from the index. Ignores errors, because a taker or upkeep moves the item later.
     async fn put_off(&self, item: &Item, claim: &ClaimId, until: Option<Millis>) {
         if let Ok(key) = self.item_key(item.as_str()).await {
             let moved = match held_at(until) {
@@ -116,8 +116,8 @@ impl Bank {
         }
     }
 
-    /// Returns the state of a claim by its row. If the hold has run out, that is written before it is returned: a
-    /// `confirm` or an `extend` that was sent in time and arrives later then finds the claim ended.
+    /// Returns the state of a claim from its row. If the hold has run out, writes its end first, so that a late
+    /// `confirm` or `extend` finds the claim ended.
     pub(super) async fn final_state(
         &self,
         key: &RowKey,
@@ -134,8 +134,8 @@ impl Bank {
         }
     }
 
-    /// Releases a claim: in one transaction if a hint names its item. Otherwise the claim is fenced as if it were
-    /// unknown, and the refusal shows what it holds.
+    /// Releases a claim, in one transaction if a hint names its item. Without a hint, first tries to fence the claim as
+    /// unknown; if the claim is known, the refusal shows its row.
     pub(super) async fn release(&self, claim: &ClaimId, tag: &Tag) -> Result<Released> {
         let key = self.claim_key(claim.as_str()).await?;
         let row = match self.hints.item_of(claim) {
@@ -151,7 +151,7 @@ impl Bank {
         }
     }
 
-    /// Ends an unknown claim, so that a `take` of it that arrives later takes nothing.
+    /// Ends an unknown claim, so that a `take` for the claim that arrives later takes nothing.
     async fn fenced(&self, key: &RowKey, claim: &ClaimId, tag: &Tag) -> Result<Released> {
         match self.client().write(&self.fence(key, tag)).await? {
             Wrote::Done(_) => Ok(Released::Released),
@@ -208,8 +208,8 @@ impl Bank {
 
     /// Deletes the row of an ended or confirmed claim. The item of a confirmed claim stays spent, without a claim.
     ///
-    /// The deletion leaves nothing that names the call. So if the claim is unknown and an attempt `was_sent`, it was
-    /// retired.
+    /// If the claim is unknown and an earlier attempt was sent (`was_sent`), returns `Retired`, because that attempt
+    /// may have deleted the row.
     pub(super) async fn retire(&self, attempt: Attempt, claim: &ClaimId, was_sent: &AtomicBool) -> Result<Retired> {
         let key = self.claim_key(claim.as_str()).await?;
         let at = self.client().moment();
@@ -245,7 +245,7 @@ impl Bank {
     }
 }
 
-/// Returns the outcome of an `extend` by the state of its claim.
+/// Returns the outcome of an `extend` from the state of its claim.
 fn as_extended(state: ClaimState) -> Extended {
     match state {
         ClaimState::Unknown => Extended::Unknown,
@@ -268,5 +268,5 @@ pub(super) fn as_released(state: &ClaimState) -> Option<Released> {
 /// Creates the error of a claim whose item's row does not name the claim.
 fn not_with(claim: &ClaimId) -> Error {
     let record = format_args!("the item of the claim {claim:?}");
-    Error::corrupt(record, "its row says that it is with another claim, or with none").on("dynamo")
+    Error::corrupt(record, "its row names another claim, or none").on("dynamo")
 }

@@ -26,7 +26,7 @@ pub(super) struct TakeAttempt<'a> {
 }
 
 impl Bank {
-    /// Takes the first candidate that is still there. The row of a known claim decides the outcome.
+    /// Takes the first candidate that is still free. If the claim is known, its row decides the outcome.
     pub(super) async fn take(bank: &Arc<Self>, take: TakeAttempt<'_>, since: u64) -> Result<Taken> {
         if bank.repeats.read_first(bank.client().settings().read_first) {
             let row = bank.claim_row(take.claim).await?;
@@ -48,15 +48,15 @@ impl Bank {
         bank.refused_unknown(&key, row.as_ref(), take.attempt, take.tag, Taken::Empty).await
     }
 
-    /// Returns the outcome by the claim's row, which was read, if the row decides it.
+    /// Returns the outcome if the claim's row decides it, and adds the take to the average of repeats.
     async fn known(&self, take: TakeAttempt<'_>, row: Option<&Row>) -> Result<Option<Taken>> {
         let answer = self.repeated(take, row).await?;
         answer.iter().for_each(|taken| self.repeats.note(taken));
         Ok(answer)
     }
 
-    /// Returns the outcome by the claim's row; `None` if the claim is unknown and the call is not void. A row with the
-    /// call's own tag was written by an attempt whose reply was lost.
+    /// Returns the outcome that the claim's row decides; `None` if the claim is unknown and the call is not void. If
+    /// the row has the call's own tag, an earlier attempt of the call wrote it.
     async fn repeated(&self, take: TakeAttempt<'_>, row: Option<&Row>) -> Result<Option<Taken>> {
         let TakeAttempt { attempt, claim, tag, .. } = take;
         let key = self.claim_key(claim.as_str()).await?;
@@ -86,8 +86,8 @@ impl Bank {
         }
     }
 
-    /// Frees the item of a candidate whose hold has lapsed. Returns `false` if the hold lasts, or if another call freed
-    /// the item first.
+    /// Returns whether the candidate is free. If its hold has lapsed, frees the item. Returns `false` if the hold
+    /// lasts, or if another call freed the item first.
     pub(super) async fn is_free(&self, candidate: &Candidate) -> Result<bool> {
         match candidate {
             Candidate::Free(_) => Ok(true),
@@ -95,8 +95,8 @@ impl Bank {
         }
     }
 
-    /// Returns the writes of the claim and of the free item. The claim's row is updated, not put, so that the void calls of
-    /// others stay void.
+    /// Returns the writes of the claim and of the free item. The claim's row is updated, not put, so that other calls
+    /// that are void stay void.
     pub(super) async fn writes(&self, take: TakeAttempt<'_>, item: &Item) -> Result<[Write; 2]> {
         let TakeAttempt { attempt, claim, hold, tag } = take;
         let until = end_of(self.client(), hold);
@@ -117,7 +117,7 @@ impl Bank {
     }
 
     /// Returns the outcome of a refused transaction. The claim's row decides first: a known claim takes no other item,
-    /// and the candidate goes back.
+    /// and the candidate goes back to the pool.
     async fn refused(
         &self,
         take: TakeAttempt<'_>,
@@ -137,17 +137,16 @@ impl Bank {
     }
 }
 
-/// Returns the condition that the claim is unknown and the call not void. A call that became void after its attempt had
-/// read the row does not meet it either.
+/// Returns the condition that the claim is unknown and that the call is not void.
 fn takeable() -> String {
     format!("{UNKNOWN} OR ({ONLY_VOID} AND {NOT_VOID})")
 }
 
-/// The share of the last takes whose claim already had its item, as a moving average in 1/65,536.
+/// The share of the last takes whose claim already had an item, as a moving average in 1/65,536.
 #[derive(Debug, Default)]
 pub(super) struct Repeats(AtomicU32);
 
-/// The share from which on a read per take costs less than a refused transaction per repeated take: one in seven.
+/// The share above which a read per take costs less than a refused transaction per repeated take: one in seven.
 const OFTEN: u32 = 65_536 / 7;
 /// The weight of one take in the average.
 const WEIGHT: u32 = 32;
@@ -161,7 +160,8 @@ impl Repeats {
         }
     }
 
-    /// Adds a take to the average. Of two concurrent additions one may be lost, because it is only an estimate.
+    /// Adds a take to the average. One of two concurrent additions may be lost, because the average is only an
+    /// estimate.
     fn note(&self, taken: &Taken) {
         let seen = if matches!(taken, Taken::New(_)) { 0 } else { 65_536 };
         let before = self.0.load(Ordering::Relaxed);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_average_stays_in_its_range() {
+    fn the_average_of_repeats_stays_in_its_range() {
         let repeats = Repeats::default();
         (0..100_000).for_each(|_| repeats.note(&Taken::Ended(End::Released)));
         assert!(repeats.0.load(Ordering::Relaxed) <= 65_536 + WEIGHT);

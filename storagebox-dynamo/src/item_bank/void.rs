@@ -1,7 +1,7 @@
 //! The void calls of a claim (ER-5). The attribute `x` of its row has their numbers.
 //!
-//! A claim without a row gets one of the state `void`, which says nothing else: the claim is unknown. The numbers stay
-//! when another call takes an item for the claim, and for as long as the row does.
+//! A claim without a row gets a row with the state `void`, and is still unknown. The numbers stay when another call
+//! takes an item for the claim, until the row is deleted.
 
 use storagebox_core::backend::rules::VoidCalls;
 use storagebox_core::{Attempt, Result};
@@ -12,17 +12,16 @@ use crate::client::{Moment, Tag, Write, Wrote};
 use crate::error::contention;
 use crate::row::{Row, RowKey};
 
-/// The state of a claim that has void calls and is unknown.
+/// The stored state of an unknown claim that has void calls.
 pub(super) const VOID: &str = "void";
-/// The condition that the claim has void calls and is unknown.
+/// The condition that the claim is unknown and has void calls.
 pub(super) const ONLY_VOID: &str = "s = :void";
-/// The condition that the call is not void. It also stops an attempt that read the row before its call became void:
-/// both write the same row, so the later one sees the other.
+/// The condition that the call of the attempt is not void when the attempt writes.
 pub(super) const NOT_VOID: &str = "NOT contains(x, :call)";
-/// The condition that there is room for one more number.
+/// The condition that the row has room for one more void call.
 const ROOM: &str = "(attribute_not_exists(x) OR size(x) < :most)";
 
-/// Returns whether the call of the attempt is void by the claim's row.
+/// Returns whether the claim's row says that the call of the attempt is void.
 pub(super) fn is_void(at: Moment, row: Option<&Row>, attempt: Attempt) -> Result<bool> {
     Ok(void_calls(at, row)?.contain(attempt))
 }
@@ -36,8 +35,8 @@ fn void_calls(at: Moment, row: Option<&Row>) -> Result<VoidCalls> {
 }
 
 impl Bank {
-    /// Returns the refusal of an attempt to which the claim is unknown, as the row shows it. If the attempt is
-    /// repeated, its call is void from now on.
+    /// Returns the refusal of an attempt whose claim is unknown; `row` is the claim's row as it was read. If the
+    /// attempt is repeated, makes its call void.
     pub(super) async fn refused_unknown<T>(
         &self,
         key: &RowKey,
@@ -59,8 +58,8 @@ impl Bank {
         self.voided(row, attempt, voiding, refusal).await
     }
 
-    /// Returns the refusal of an attempt to retire a claim that holds an item. If the attempt is repeated, its call is
-    /// void from now on. The tag stays, because the call that took the item knows its row by it.
+    /// Returns the refusal of an attempt to retire a claim that holds an item. If the attempt is repeated, makes its
+    /// call void. The row keeps the tag of the call that took the item.
     pub(super) async fn refused_holding<T>(&self, key: &RowKey, row: &Row, attempt: Attempt, refusal: T) -> Result<T> {
         let voiding = added(Write::update(key), attempt).only_if(format!("{LASTS} AND {ROOM}"));
         let voiding = voiding.value(":held", HELD).value(":coming", self.client().surely_coming().0);
@@ -73,8 +72,7 @@ impl Bank {
         }
         match self.client().write(&voiding).await? {
             Wrote::Done(_) => Ok(refusal),
-            // The row has changed since it was read, maybe by the lost attempt itself. The next attempt is answered as
-            // the claim is then.
+            // The row has changed since it was read, maybe by the lost attempt itself. The next attempt reads it again.
             Wrote::Refused(_) => Err(contention()),
         }
     }

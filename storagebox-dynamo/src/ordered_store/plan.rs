@@ -8,7 +8,7 @@ use crate::error::contention;
 use crate::parts::Planned;
 
 impl DynamoOrderedStore {
-    /// Plans a put, or a delete without a value.
+    /// Plans a put of the value; without a value, plans a delete.
     pub(crate) async fn plan(
         &self,
         key: &Key,

@@ -1,4 +1,4 @@
-//! The calls of a share: each is planned by reads.
+//! The calls of [`Parts`]. Each reads rows and plans its writes.
 
 use storagebox_core::{
     Change, ClaimId, Confirmed, Consumed, Counted, Created, DedupId, Key, Namespace, OpId, OrderedOptions, Payload,

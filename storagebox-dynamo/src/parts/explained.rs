@@ -15,30 +15,30 @@ use crate::error::{self, bad};
 /// The outcome of one call of [`Parts`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartOutcome {
-    /// Of `assign`.
+    /// The outcome of `assign`.
     Taken(Taken),
-    /// Of `confirm`.
+    /// The outcome of `confirm`.
     Confirmed(Confirmed),
-    /// Of `release`.
+    /// The outcome of `release`.
     Released(Released),
-    /// Of `record`.
+    /// The outcome of `record`.
     Recorded(Recorded),
-    /// Of `create_token`.
+    /// The outcome of `create_token`.
     Created(Created),
-    /// Of `consume`.
+    /// The outcome of `consume`.
     Consumed(Consumed),
-    /// Of `apply`.
+    /// The outcome of `apply`.
     Counted(Counted),
-    /// Of `put` and `delete`.
+    /// The outcome of `put` or `delete`.
     Written(Written),
 }
 
-/// Why a transaction of the caller was not answered with success: what [`Parts::explain`] returns.
+/// What the error of a transaction of the caller means, as [`Parts::explain`] returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "it says what to do next"]
 pub enum Explained {
-    /// It was committed before: an earlier request of the same transaction arrived, and its reply was lost. The outcomes
-    /// of all calls are true.
+    /// It was committed before: an earlier request of the same transaction arrived, and its reply was lost. The
+    /// outcomes of all calls are true.
     Committed,
     /// Nothing was applied, because this call has another outcome than it returned.
     Ours {
@@ -53,31 +53,32 @@ pub enum Explained {
         /// The place of the item among the caller's own items.
         index: usize,
     },
-    /// Nothing was applied, and nothing is decided: another write was under way, an item was taken meanwhile, or the
+    /// Nothing was applied, and nothing is decided: another write was in progress, an item was taken meanwhile, or the
     /// table is at its limit. Pause, make new parts, and send a new transaction.
     TryAgain,
     /// The transaction may have been applied, now or later: the reply was lost. Send the same transaction again, with
-    /// the same request token, within ten minutes; after that, make new parts, whose calls say what was applied.
+    /// the same request token, within ten minutes; after that, make new parts; the outcomes of their calls say what was
+    /// applied.
     Unknown,
 }
 
 impl Parts {
-    /// Returns what an error of the transaction means, in which these parts [follow](Self::after) the caller's own
-    /// items. Sends nothing.
+    /// Returns what an error of the transaction means. In the transaction, these parts must [follow](Self::after) the
+    /// caller's own items. Sends nothing.
     ///
-    /// An item that met a conflict or a throttle was not judged, and may be the one that decides. So a refusal counts
-    /// only if every item of the transaction was judged. Of several, [`Committed`](Explained::Committed) comes first,
-    /// then the calls in their order, then the caller's items.
+    /// DynamoDB does not evaluate an item that meets a conflict or a throttle, and that item may be the one that
+    /// decides. So a refusal counts only if DynamoDB evaluated every item of the transaction. Of several refusals,
+    /// [`Committed`](Explained::Committed) comes first, then the calls in their order, then the caller's items.
     ///
     /// `Ours`, `Yours` and `TryAgain` are about the request that was answered. If an earlier request of the same
-    /// transaction was lost, also one that the driver repeated by itself, it may still arrive. It then takes effect as a
-    /// whole, once, and the calls of new parts find it.
+    /// transaction was lost, also one that the driver repeated by itself, it may still arrive. It then takes effect as
+    /// a whole, once, and the calls of new parts find it.
     ///
     /// # Errors
     ///
     /// The error of a request that was refused for another reason, as every call of the store returns it: `Denied`,
-    /// `InvalidInput` (such as an item twice among the caller's own), `NotSetUp`. Nothing was applied. Returns `Corrupt`
-    /// if a row of the store cannot be read, and `InvalidInput` if the error is of another transaction.
+    /// `InvalidInput` (such as an item twice among the caller's own), `NotSetUp`. Nothing was applied. Returns
+    /// `Corrupt` if a row of the store cannot be read, and `InvalidInput` if the error is of another transaction.
     pub fn explain(&self, error: &SdkError<TransactWriteItemsError>) -> Result<Explained> {
         match error.as_service_error() {
             Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => self.cancelled(cancelled),
@@ -99,7 +100,7 @@ impl Parts {
         Ok(index.map_or(Explained::TryAgain, |index| Explained::Yours { index }))
     }
 
-    /// Returns what the reasons of these parts' own items say; `None` if they are no answer.
+    /// Reads the reasons of these parts' own items. Returns `None` if they decide nothing.
     fn ours(&self, reasons: &[CancellationReason]) -> Result<Option<Explained>> {
         if let Some(error) = reasons.iter().filter_map(CancellationReason::code).find_map(error::reason) {
             return Err(error);
@@ -127,7 +128,7 @@ impl Parts {
     }
 }
 
-/// Returns whether an item was not judged, and the same transaction may be committed later.
+/// Returns whether the service did not evaluate an item, so that the same transaction may be committed later.
 fn is_unjudged(reason: &CancellationReason) -> bool {
     reason.code().and_then(error::reason).is_some_and(|error| error.is_retryable())
 }

@@ -8,8 +8,8 @@ use crate::row::{Attributes, Row, RowKey};
 /// DynamoDB's limits for one transaction.
 const MOST_ACTIONS: usize = 100;
 const MOST_BYTES: usize = 4 * 1_024 * 1_024;
-/// The most that an update of this library finds in a row besides its key: a claim with the longest item and sixteen
-/// void calls, or an item with the longest claim, has less.
+/// The largest size, without the key, of a row that a call of these parts updates.
+// A claim with the longest item and sixteen void calls has fewer bytes, and so has an item with the longest claim.
 const ROW_BYTES: usize = 3 * 1_024;
 
 /// Returns the row that an item of this library changes.
@@ -23,7 +23,7 @@ pub(super) fn bytes(item: &TransactWriteItem) -> usize {
     contents(item).into_iter().chain(values).map(all_bytes).sum()
 }
 
-/// Returns the bytes of an item of this library, or more. An update counts with the most that its row may hold.
+/// Returns an upper bound for the bytes of an item of these parts.
 pub(super) fn own_bytes(item: &TransactWriteItem) -> usize {
     bytes(item) + if item.update().is_some() { ROW_BYTES } else { 0 }
 }
@@ -50,7 +50,8 @@ fn all_bytes(attributes: &Attributes) -> usize {
     attributes.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
 }
 
-/// Returns the bytes of a value. A number takes a byte for two digits; this counts one for each, and one more.
+/// Returns an upper bound for the bytes of a value. DynamoDB stores two digits of a number in one byte; this function
+/// counts one byte per digit.
 fn value_bytes(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),

@@ -6,8 +6,8 @@ use crate::client::{Refusal, Write};
 use crate::error::contention;
 use crate::row::Row;
 
-/// Reads the refusals of the writes of a call. `Contention` means that they are no answer: the call must be planned
-/// again.
+/// Reads the refusals of the writes of a call. `Contention` means that the refusals decide nothing, and that the call
+/// must be planned again.
 pub(super) type Reading<T> = Box<dyn Fn(Vec<Refusal>) -> Result<T> + Send + Sync>;
 
 /// The writes of a call, and its outcome if they are made.
@@ -18,7 +18,7 @@ pub(crate) struct Planned<T> {
 }
 
 impl<T> Planned<T> {
-    /// Creates a call whose outcome is already so. It writes nothing.
+    /// Creates a call whose outcome is already known. It writes nothing.
     pub(crate) fn answer(outcome: T) -> Self {
         Self::new(outcome, vec![], |_| Err(contention()))
     }
@@ -31,7 +31,7 @@ impl<T> Planned<T> {
         Self { outcome, writes, refused: Box::new(refused) }
     }
 
-    /// Creates a call whose first write decides: `read` returns the outcome by the row that refused it.
+    /// Creates a call whose first write decides: `read` returns the outcome from the row that refused this write.
     pub(crate) fn by_first(
         outcome: T,
         writes: Vec<Write>,

@@ -1,9 +1,9 @@
 //! The ended operations of an id, which are remembered so that their late copies change nothing (D-7).
 //!
-//! The operation that ended last is stored in the id's own row. When another one follows it there, it gets a row of its
-//! own in the same step, so the row of an id does not grow however often the id is used. That row is found by id and
-//! operation, and its `y` says when the operation ended. The attribute `e` of the id's row says when the latest
-//! operation with a row of its own ended: only as long as that is remembered, such rows are looked for.
+//! The id's row stores the operation that ended last. When another operation follows, the same step writes a separate
+//! row for the ended one, so the id's row does not grow. The key of a separate row has the id and the operation, and
+//! its `y` says when the operation ended. The attribute `e` of the id's row says when the latest operation with a
+//! separate row ended. Separate rows are read only as long as that operation is remembered.
 
 use storagebox_core::{DedupId, OpId, Result};
 
@@ -34,14 +34,15 @@ impl Records {
         RowKey::new(self.open.key(format_args!("{OVER}:{}:{id}", id.len())), op.as_str())
     }
 
-    /// Returns the write of an ended operation's own row.
+    /// Returns the write of an ended operation's separate row.
     pub(super) fn fence(&self, id: &DedupId, ended: &Ended) -> Write {
         let row = Row::new(&self.over_key(id, &ended.op)).with("y", ended.since.0);
         Write::put(row.expiring(self.open.expiry_after(Some(ended.since))))
     }
 
-    /// Adds to the record whether this operation has ended, if the id's row cannot tell. Its own row is read after the
-    /// id's row: an operation without that row had not ended when the id's row was read.
+    /// Adds to the record whether this operation has ended, if the id's row does not show it. Reads the operation's
+    /// separate row after the id's row: if the separate row is missing, the operation had not ended when the id's row
+    /// was read.
     pub(super) async fn with_ended(
         &self,
         record: Record,

@@ -13,8 +13,8 @@ use crate::parts::Planned;
 use crate::row::Row;
 
 impl Records {
-    /// Plans the step of a call. `known` returns the outcome that a record decides by itself, and `first` the step if it
-    /// decides none.
+    /// Plans the step of a call. `known` returns the outcome if the record decides it. If not, `first` returns the
+    /// step.
     pub(crate) async fn plan<T: Send + 'static>(
         self: &Arc<Self>,
         (id, op): (&DedupId, &OpId),
@@ -40,7 +40,8 @@ impl Records {
         Ok(Planned::by_first(answer, self.replacing(id, &record, put), shown))
     }
 
-    /// Reads the record that refused a write, if it can tell by itself whether the operation has ended.
+    /// Reads the record that refused a write. Returns `Contention` if the record does not show whether the operation
+    /// has ended.
     fn shown(&self, row: Option<&Row>, op: &OpId, past: Millis) -> Result<Record> {
         let record = self.read(row, past)?;
         if record.has_others() && !record.is_of(op) { Err(contention()) } else { Ok(record) }

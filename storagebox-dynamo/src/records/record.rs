@@ -13,15 +13,15 @@ pub(crate) struct Record {
     pub(crate) state: IdState<Millis>,
     /// The last operation, if it has ended and is remembered.
     pub(super) ended: Option<Ended>,
-    /// When the latest operation before that one ended, if that is remembered.
+    /// When the latest operation with a separate row ended, if that operation is remembered.
     pub(super) others: Option<Millis>,
-    /// The operation of the call, if it is one of those.
+    /// The operation of the call, if it has ended and has a separate row.
     pub(super) asked: Option<OpId>,
     /// The last version or fence of the id.
     pub(crate) last: u64,
-    /// The tag of the row; `None` without a row. Earlier versions wrote rows without a tag; theirs is empty.
+    /// The tag of the row; `None` without a row. Empty for a row of an earlier version, which wrote no tag.
     pub(super) tag: Option<String>,
-    /// Whether the call itself wrote the row, so that a refusal comes after its own lost attempt.
+    /// Whether the call itself wrote the row, in an earlier attempt whose reply was lost.
     pub(crate) is_own: bool,
 }
 
@@ -32,7 +32,7 @@ impl Record {
         Self { is_own, ..self }
     }
 
-    /// Ends a record whose retention is over. Its operation has ended at that time (D-4).
+    /// Ends a record whose retention is over. Its operation ended when the retention ended (D-4).
     pub(super) fn expire(&mut self, past: Millis) {
         if let IdState::Done(IdRecord { op, until: Some(until), .. }) = &self.state
             && *until <= past
@@ -51,12 +51,12 @@ impl Record {
         self.has_ended(op) || self.state.op() == Some(op)
     }
 
-    /// Returns whether earlier operations may be remembered, in rows of their own.
+    /// Returns whether earlier operations with separate rows may be remembered.
     pub(super) fn has_others(&self) -> bool {
         self.others.is_some()
     }
 
-    /// Returns when the latest operation ended that has a row of its own once another operation follows.
+    /// Returns when the latest ended operation of the id ended.
     pub(super) fn last_ended(&self) -> Option<Millis> {
         self.ended.as_ref().map(|ended| ended.since).max(self.others)
     }

@@ -10,7 +10,7 @@
 //! | `v`, `x` | the value of a record and the end of its retention |
 //! | `r`, `w` | the operation that replaced the value last, and the version that it replaced |
 //! | `y` | when the operation in `c` ended |
-//! | `e` | when the latest operation before it ended; those have rows of their own ([`ended`](super::ended)) |
+//! | `e` | when the latest operation with a separate row ended ([`ended`](super::ended)) |
 //! | `t` | the tag of the attempt that wrote the row. No two writes have the same tag |
 //!
 //! Earlier versions wrote the list `h` in place of `t`.
@@ -33,14 +33,15 @@ pub(crate) const ENDED: &str = "ended";
 pub(crate) const CURRENT: &str = "s = :done AND n = :version AND (attribute_not_exists(x) OR x > :past)";
 
 impl Records {
-    /// Sets when a row may be deleted whose state ends at `end`; `None` means that it does not end.
+    /// Sets the expiry of a row whose state ends at `end`; `None` means that the state has no end.
     pub(crate) fn expiring(&self, write: Write, end: Option<Millis>) -> Write {
         write.expiring(self.open.expiry_after(end))
     }
 }
 
 impl Record {
-    /// Reads the record as it is now: without what has expired, and without what is not remembered any more.
+    /// Reads the record as of now: leaves out an expired value, and operations and fingerprints that are no longer
+    /// remembered.
     pub(super) fn read(row: &Row, open: &OpenNamespace, past: Millis) -> Result<Self> {
         let mut record = Self {
             state: state(row)?,
@@ -95,7 +96,7 @@ impl Record {
     }
 }
 
-/// Returns the number of a state, and its end.
+/// Returns the fence or version of a state, and the end of the state.
 fn number_and_end(state: &IdState<Millis>) -> (Option<u64>, Option<Millis>) {
     match state {
         IdState::Vacant(_) => (None, None),

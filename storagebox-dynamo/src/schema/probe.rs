@@ -1,4 +1,4 @@
-//! Refuses a server that speaks DynamoDB's protocol and does not behave like it.
+//! Refuses a server that speaks DynamoDB's protocol but does not behave like DynamoDB.
 
 use storagebox_core::{Error, ErrorKind, Result};
 
@@ -6,7 +6,7 @@ use crate::client::{Client, Refusal, Tag, Transacted, Write, Wrote};
 use crate::error;
 use crate::row::RowKey;
 
-/// What the calls rely on, and a server of another kind may not do.
+/// What the server must be able to do, for the text of an error.
 const TRANSACTIONS: &str = "run a transaction of condition checks (TransactWriteItems)";
 const REFUSALS: &str = "refuse a transaction of which a condition does not hold";
 const REASONS: &str = "say which condition of a transaction does not hold";
@@ -16,17 +16,17 @@ const CONDITIONS: &str = "refuse a write whose condition does not hold";
 const EXISTS: &str = "attribute_exists(pk)";
 const IS_MISSING: &str = "attribute_not_exists(pk)";
 
-/// Probes the server with two requests that change nothing, whatever the server makes of their conditions: a
-/// transaction that only checks, and the deletion of a row that does not exist.
+/// Probes the server with two requests that change nothing, even if the server ignores their conditions: a transaction
+/// that only checks, and the deletion of a row that does not exist.
 pub(super) async fn check(client: &Client) -> Result<()> {
-    // A random key, because no row may have it, and no transaction before this one its request token.
+    // A random key, so that no row has it, and no earlier transaction has the same request token.
     let partition = format!("{}probe:{}", client.settings().prefix, Tag::fresh().as_str());
     let keys = [RowKey::new(partition.as_str(), "1"), RowKey::new(partition.as_str(), "2")];
     unless_denied(client.settle("setup", || transaction(client, &keys)).await)?;
     unless_denied(client.settle("setup", || write(client, &keys[0])).await)
 }
 
-/// Accepts a server of which the credentials may not ask this: creating a table needs no right to its rows.
+/// Accepts the server if the credentials lack the rights for the probe, because `setup` needs no rights to rows.
 fn unless_denied(probed: Result<()>) -> Result<()> {
     match probed {
         Err(error) if error.kind() == ErrorKind::Denied => Ok(()),
@@ -53,7 +53,7 @@ async fn write(client: &Client, key: &RowKey) -> Result<()> {
     }
 }
 
-/// Converts the error of a request. The table has our keys, so an invalid request is one that the server does not know.
+/// Converts the error of a probe. `InvalidInput` means that the server does not know the request.
 fn refused(error: Error, what: &str) -> Error {
     match error.kind() {
         ErrorKind::Unsupported | ErrorKind::InvalidInput => lacking(what).caused_by(error),

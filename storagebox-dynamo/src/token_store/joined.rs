@@ -1,4 +1,4 @@
-//! Tokens as parts of a transaction that changes other rows too.
+//! Tokens in a transaction that changes other rows too.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::row::Row;
 /// Why a token was not consumed.
 #[derive(Debug)]
 pub(crate) enum ObservedToken {
-    /// The token is live and was too young; the tag of the call that created it.
+    /// The token is live and was too young for `LIVED`. Holds the tag of the call that created the token.
     Young(String),
-    /// This operation consumed the token before.
+    /// This operation has already consumed the token.
     Consumed,
     /// The token is not live.
     Gone,
@@ -28,8 +28,8 @@ impl DynamoTokenStore {
         Ok(Write::put(live).only_if(UNKNOWN).value(":past", self.client().surely_past().0))
     }
 
-    /// Returns the write that consumes a token that was created before now, or the token `young` that the call with
-    /// this tag created.
+    /// Returns the write that consumes a token. Without `young`, the token must have been created before now. With
+    /// `young`, it must have been created by the call with this tag.
     pub(crate) async fn consumption(
         &self,
         token: &TokenId,
@@ -73,7 +73,8 @@ impl DynamoTokenStore {
         })
     }
 
-    /// Plans to consume the very token that is live now, for a transaction of the caller.
+    /// Plans to consume the token that is live now, but no later token with the same id, for a transaction of the
+    /// caller.
     pub(crate) async fn plan_consumption(
         self: &Arc<Self>,
         token: &TokenId,

@@ -8,7 +8,8 @@ use storagebox_core::{Added, Result, Taken};
 use crate::scene::{Tally, assign, at_once, ensure_conserved, given, tally};
 use crate::support::{Articles, items};
 
-/// Makes concurrent calls for these ids on a bank of `items` items. Checks that no item is lost or given to two ids.
+/// Assigns items to these ids at the same time, from a bank of `items` items. Checks that no item is lost or given to
+/// two ids.
 async fn told(articles: &Articles, items: usize, ids: impl IntoIterator<Item = String>) -> Result<Tally> {
     let answers = at_once(&articles.filled(items).await?, ids).await?;
     ensure_conserved(articles, items, &answers).await?;
@@ -46,7 +47,7 @@ async fn sixty_four_tasks_with_one_id_get_one_item() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_know_nothing_of_each_other_empty_a_bank_to_the_last_item() -> Result<()> {
+async fn two_separate_clients_empty_a_bank_to_the_last_item() -> Result<()> {
     Articles::with(async |articles| {
         let first = articles.filled(200).await?;
         let second = articles.open().await?;
@@ -62,7 +63,7 @@ async fn clients_that_know_nothing_of_each_other_empty_a_bank_to_the_last_item()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_load_that_is_run_again_while_takers_take_frees_nothing() -> Result<()> {
+async fn a_load_repeated_during_takes_frees_no_item() -> Result<()> {
     Articles::with(async |articles| {
         let tables = articles.filled(300).await?;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -89,7 +90,7 @@ async fn a_load_that_is_run_again_while_takers_take_frees_nothing() -> Result<()
 }
 
 #[tokio::test]
-async fn everybody_reads_what_was_given_and_counts_it() -> Result<()> {
+async fn every_client_reads_and_counts_a_given_item() -> Result<()> {
     Articles::with(async |articles| {
         let tables = articles.filled(3).await?;
         assert_eq!(given(&tables, "ada").await?, None);

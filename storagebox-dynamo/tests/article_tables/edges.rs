@@ -7,7 +7,7 @@ use crate::scene::assign;
 use crate::support::{Articles, items};
 
 #[tokio::test]
-async fn a_table_that_is_missing_is_not_set_up() -> Result<()> {
+async fn a_missing_items_or_records_table_returns_not_set_up() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(1).await?;
         let driver = articles.driver().await;
@@ -23,7 +23,7 @@ async fn a_table_that_is_missing_is_not_set_up() -> Result<()> {
 }
 
 #[tokio::test]
-async fn rows_that_cannot_be_read_are_errors_and_show_no_item() -> Result<()> {
+async fn an_unreadable_row_is_corrupt_and_its_error_shows_no_item() -> Result<()> {
     Articles::with(async |articles| {
         let tables = articles.open().await?;
         articles.put(&articles.records, &[("deduplication_id", "eve"), ("item", "hunter2")]).await?;
@@ -43,9 +43,9 @@ async fn rows_that_cannot_be_read_are_errors_and_show_no_item() -> Result<()> {
     .await
 }
 
-/// A row of this library has one attribute more than a row of the package. Both read both.
+/// A row of this library has one attribute more than a row of the package. Both programs read both kinds of rows.
 #[tokio::test]
-async fn rows_that_others_wrote_are_taken_and_given_as_ours() -> Result<()> {
+async fn rows_of_the_python_package_are_used_like_our_own() -> Result<()> {
     Articles::with(async |articles| {
         let tables = articles.open().await?;
         articles.put(&articles.items, &[("item", "theirs"), ("added_by", "somebody")]).await?;
@@ -61,7 +61,7 @@ async fn rows_that_others_wrote_are_taken_and_given_as_ours() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_refused_before_any_request() -> Result<()> {
+async fn invalid_arguments_are_refused_before_any_request() -> Result<()> {
     Articles::with(async |articles| {
         let (tables, faults) = articles.through(articles.builder()).await?;
         for id in [String::new(), "a\0b".to_owned(), "x".repeat(513)] {

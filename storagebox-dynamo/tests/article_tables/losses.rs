@@ -24,7 +24,7 @@ const OF_A_TRANSACTION: [Fault; 11] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_fault_alone_and_twice_in_a_row_is_met_within_the_call() -> Result<()> {
+async fn an_assign_survives_each_fault_once_and_twice_in_a_row() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(100).await?;
         let (tables, faults) = articles.through(articles.builder()).await?;
@@ -47,7 +47,7 @@ async fn each_fault_alone_and_twice_in_a_row_is_met_within_the_call() -> Result<
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fifth_of_all_requests_go_wrong_and_nothing_is_lost_or_given_twice() -> Result<()> {
+async fn faults_in_a_fifth_of_requests_lose_no_item_and_give_none_twice() -> Result<()> {
     Articles::with(async |articles| {
         let (tables, faults) = articles.through(articles.builder().call_timeout(Duration::from_secs(60))).await?;
         faults.random(1, 20, Fault::ALL);
@@ -68,7 +68,7 @@ async fn a_fifth_of_all_requests_go_wrong_and_nothing_is_lost_or_given_twice() -
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_of_a_bank_is_told_truly_when_a_fifth_of_all_requests_go_wrong() -> Result<()> {
+async fn faults_in_a_fifth_of_requests_cause_no_false_empty() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(30).await?;
         let (tables, faults) = articles.through(articles.builder().call_timeout(Duration::from_secs(60))).await?;
@@ -90,7 +90,7 @@ async fn the_end_of_a_bank_is_told_truly_when_a_fifth_of_all_requests_go_wrong()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_scan_that_fails_is_an_error_and_no_end() -> Result<()> {
+async fn a_failed_scan_is_an_error_and_not_empty() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(2).await?;
         let (tables, faults) = articles.through(articles.builder()).await?;
@@ -107,7 +107,7 @@ async fn a_scan_that_fails_is_an_error_and_no_end() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_is_dropped_at_any_moment_has_its_item_or_none() -> Result<()> {
+async fn a_dropped_assign_has_one_item_or_none() -> Result<()> {
     Articles::with(async |articles| {
         let tables = articles.filled(200).await?;
         let mut dropped = 0;

@@ -8,7 +8,7 @@ use storagebox_testkit::dynamodb::faults::Fault;
 use crate::scene::{assign, at_once, ensure_conserved, given};
 use crate::support::{Articles, items};
 
-/// The package took an item before it read the record, and found no item.
+/// The Python package looked for a free item before it read the record of the id, and the bank had no free item.
 #[tokio::test]
 async fn python_fault_1_returning_user_from_an_empty_bank() -> Result<()> {
     Articles::with(async |articles| {
@@ -24,7 +24,8 @@ async fn python_fault_1_returning_user_from_an_empty_bank() -> Result<()> {
     .await
 }
 
-/// The package took every error of the record's write, even throttling, for "assigned already", and returned nothing.
+/// The Python package took every error of the record's write, even throttling, for "assigned already", and returned
+/// nothing.
 #[tokio::test]
 async fn python_fault_2_error_on_the_record_is_not_assigned_already() -> Result<()> {
     Articles::with(async |articles| {
@@ -41,7 +42,7 @@ async fn python_fault_2_error_on_the_record_is_not_assigned_already() -> Result<
     .await
 }
 
-/// The package used a recursion that became too deep.
+/// The Python package added items by a recursion that became too deep.
 #[tokio::test(flavor = "multi_thread")]
 async fn python_fault_3_batch_of_26_000_items() -> Result<()> {
     Articles::with(async |articles| {
@@ -54,7 +55,7 @@ async fn python_fault_3_batch_of_26_000_items() -> Result<()> {
     .await
 }
 
-/// The package read the unprocessed part of a batch under a wrong name: 15 of 25 items were lost.
+/// The Python package read the unprocessed part of a batch under a wrong name: 15 of 25 items were lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn python_fault_4_lost_part_of_a_batch() -> Result<()> {
     Articles::with(async |articles| {
@@ -74,7 +75,7 @@ async fn python_fault_4_lost_part_of_a_batch() -> Result<()> {
     .await
 }
 
-/// After the lost reply, the item was gone without a record, and the retry failed.
+/// In the Python package, an item was gone without a record after a lost reply, and the retry failed.
 #[tokio::test]
 async fn python_fault_5_lost_reply_of_the_take() -> Result<()> {
     Articles::with(async |articles| {
@@ -89,7 +90,7 @@ async fn python_fault_5_lost_reply_of_the_take() -> Result<()> {
     .await
 }
 
-/// After a crash, the item was gone without a record. This library writes both in one step.
+/// In the Python package, an item was gone without a record after a crash. This library writes both in one step.
 #[tokio::test]
 async fn python_fault_6_crash_between_take_and_record() -> Result<()> {
     Articles::with(async |articles| {
@@ -112,7 +113,7 @@ async fn python_fault_6_crash_between_take_and_record() -> Result<()> {
     .await
 }
 
-/// DynamoDB refused the whole batch because of the duplicate.
+/// DynamoDB refused a whole batch of the Python package because the batch contained an item twice.
 #[tokio::test]
 async fn python_fault_7_duplicate_in_one_call() -> Result<()> {
     Articles::with(async |articles| {
@@ -127,7 +128,7 @@ async fn python_fault_7_duplicate_in_one_call() -> Result<()> {
     .await
 }
 
-/// The bank forgot items that it gave away, so an item that was added again was given away again.
+/// The Python package forgot items that it gave away, so it gave an item again after the item was added again.
 #[tokio::test]
 async fn python_fault_8_assigned_item_added_again() -> Result<()> {
     Articles::with(async |articles| {

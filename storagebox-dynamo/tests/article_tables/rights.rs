@@ -10,11 +10,11 @@ use storagebox_testkit::dynamodb::faults::Exchange;
 
 use crate::support::{Articles, items};
 
-/// An action, and the table that it is for.
+/// An action of DynamoDB, and the table for which it is allowed.
 type Right = (String, String);
 
 #[tokio::test]
-async fn the_calls_take_the_rights_that_the_readme_names() -> Result<()> {
+async fn calls_need_exactly_the_rights_of_the_readme() -> Result<()> {
     Articles::with(async |articles| {
         let (tables, faults) = articles.through(articles.builder()).await?;
         faults.record(true);

@@ -31,7 +31,7 @@ pub(crate) async fn assign(tables: &ArticleTables, id: &str) -> Result<Item> {
     taken.item().cloned().ok_or_else(|| failed(format_args!("{id} was told {taken:?}")))
 }
 
-/// The numbers of outcomes that are new, again and empty.
+/// The numbers of the outcomes `New`, `Again` and `Empty`.
 pub(crate) type Tally = (usize, usize, usize);
 
 pub(crate) fn tally(answers: &[(String, Result<Taken>)]) -> Tally {
@@ -43,7 +43,8 @@ pub(crate) fn tally(answers: &[(String, Result<Taken>)]) -> Tally {
     )
 }
 
-/// Returns the free and the given items of one moment. It reads again if a late request changed something meanwhile.
+/// Returns the free and the given items of one moment. Reads them again if a late request changed something between the
+/// reads.
 async fn at_one_moment(articles: &Articles) -> Result<(BTreeSet<String>, BTreeMap<String, String>)> {
     loop {
         let given = articles.given().await?;

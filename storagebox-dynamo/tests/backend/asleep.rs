@@ -39,10 +39,10 @@ async fn sleeper(place: &Place) -> Result<(DynamoStore, Faults)> {
     Ok((builder.clock(clock).from_client(&client)?, faults))
 }
 
-/// By then nothing in the store shows whether a lost attempt was applied, so no other attempt is made. An attempt that
-/// is still in progress recognises what it wrote itself.
+/// A fault meets a change, and the machine sleeps for an hour. The call then makes no other attempt, because the
+/// operation is no longer remembered.
 #[test]
-fn a_change_is_applied_once() -> Result<()> {
+fn a_change_during_a_sleep_is_applied_once() -> Result<()> {
     let retention = Retention::For(MINUTE);
     let strategies = [
         Strategy::Marker { retention },
@@ -81,7 +81,7 @@ fn a_change_is_applied_once() -> Result<()> {
 }
 
 #[test]
-fn a_record_is_new_once() -> Result<()> {
+fn a_record_during_a_sleep_returns_new() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = sleeper(place).await?;
         let records = store.dedup_repo(&"namespace".parse()?)?;
@@ -97,7 +97,7 @@ fn a_record_is_new_once() -> Result<()> {
 }
 
 #[test]
-fn a_token_is_consumed_now_once() -> Result<()> {
+fn a_consume_during_a_sleep_returns_now() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = sleeper(place).await?;
         let tokens = store.token_store(&"namespace".parse()?)?;

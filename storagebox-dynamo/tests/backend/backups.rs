@@ -53,7 +53,7 @@ impl HttpConnector for Backups {
     }
 }
 
-/// Does the same as [`recorded`](crate::scene::recorded), on a server with backups.
+/// Returns a store on a server with backups, and its recorder, as [`recorded`](crate::scene::recorded) does.
 pub(crate) async fn recorded_with_backups(table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
     let faults = Faults::new(WithBackups { inner: table.http(), on: Arc::default() });
     let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -75,7 +75,7 @@ pub(crate) fn asked(sent: &[Exchange], operation: &str) -> Vec<Value> {
 }
 
 #[test]
-fn setup_protects_the_table_unless_told_otherwise() -> Result<()> {
+fn setup_protects_the_table_unless_protect_is_off() -> Result<()> {
     with_table(async |table| {
         for protect in [true, false] {
             let name = format!("{}-protect-{protect}", table.name);

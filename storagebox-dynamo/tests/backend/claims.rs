@@ -35,9 +35,9 @@ impl Told {
     }
 }
 
-/// Sent while the hold lasted, it arrives after somebody was told that the hold has run out.
+/// The `confirm` is sent while the hold lasts, and arrives after another call has returned that the hold has run out.
 #[test]
-fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Result<()> {
+fn a_late_confirm_after_an_expired_outcome_changes_nothing() -> Result<()> {
     with_place(async |place| {
         for told in [Told::Release, Told::Confirm, Told::Extend, Told::Take] {
             let (name, gate) = (format!("{told:?}"), Gate::default());
@@ -65,7 +65,7 @@ fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Result<(
     })
 }
 
-/// A request of a call that was answered arrives after the opposite call: the newer one stays.
+/// A late request of a call arrives after the opposite call has ended. The newer call stays in effect.
 #[test]
 fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
     with_place(async |place| {
@@ -73,7 +73,7 @@ fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
         let (bank, code) = (store.item_bank(&"namespace".parse()?)?, [Item::new("code")?]);
         bank.add(&code).await?;
 
-        // Three late requests arrive before one, two or three others; the last one arrives after all others.
+        // A `Late` request arrives after one to three other requests, a `Parked` request after all others.
         for fault in [Fault::Late, Fault::Late, Fault::Late, Fault::Parked] {
             faults.script_for("UpdateItem", [fault]);
             assert_eq!(bank.withdraw(&code).await?.withdrawn, 1);
@@ -93,7 +93,7 @@ fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
     })
 }
 
-/// The call that kept a hold from lapsing.
+/// The call that keeps a hold from lapsing.
 #[derive(Clone, Copy, Debug)]
 enum Kept {
     Confirmed,
@@ -113,7 +113,8 @@ impl Kept {
     }
 }
 
-/// Takes `count` items for a limited time, and confirms or extends the holds. Then the first holds' time passes.
+/// Takes `count` items for a limited time, and confirms or extends the holds. Then moves the clock past the end of the
+/// original holds.
 async fn kept(place: &Place, kept: Kept, count: usize) -> Result<()> {
     let bank = place.store().await?.item_bank(&"namespace".parse()?)?;
     bank.add(&items(count)?).await?;
@@ -130,9 +131,9 @@ fn requests(faults: &Faults) -> u64 {
     faults.requests().values().sum()
 }
 
-/// The sale's last items, and then the news that there are none.
+/// Claims take all free items of a bank that also has confirmed or extended holds, until the bank is empty.
 #[test]
-fn confirmed_and_extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
+fn confirmed_and_extended_holds_cost_takers_no_requests() -> Result<()> {
     const KEPT: usize = 100;
     const LEFT: u64 = 200;
     for how in [Kept::Confirmed, Kept::Extended] {
@@ -157,7 +158,7 @@ fn confirmed_and_extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
     Ok(())
 }
 
-/// It is found where it lapses, and no sooner.
+/// Takers find the item when the extended hold has lapsed, and no sooner.
 #[test]
 fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
     with_place(async |place| {
@@ -170,7 +171,8 @@ fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
     })
 }
 
-/// Returns a claim whose confirm or extend was cut off after its first write, after the time of its first hold.
+/// Returns a claim whose `confirm` or `extend` was cut off after its first write. The time of its original hold has
+/// passed.
 async fn cut_off(place: &Place, call: Kept) -> Result<ClaimId> {
     let gate = Gate::default();
     let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -186,9 +188,9 @@ async fn cut_off(place: &Place, call: Kept) -> Result<ClaimId> {
     Ok(claim)
 }
 
-/// As a confirm that was cut off: the item stands where its first hold would have run out.
+/// An `extend` that was cut off after its first write leaves its item at the place of the original hold.
 #[test]
-fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
+fn upkeep_moves_an_item_after_an_interrupted_extend() -> Result<()> {
     with_place(async |place| {
         let claim = cut_off(place, Kept::Extended).await?;
         place.store().await?.maintain(100).await?;
@@ -201,9 +203,9 @@ fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
     })
 }
 
-/// The claim's own row decides, wherever its item stands.
+/// The row of the claim decides, whatever place its item has in the index.
 #[test]
-fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<()> {
+fn an_extended_hold_at_its_old_place_is_not_taken() -> Result<()> {
     with_place(async |place| {
         let claim = cut_off(place, Kept::Extended).await?;
         let other = place.store().await?.item_bank(&"namespace".parse()?)?;
@@ -213,9 +215,9 @@ fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<()> {
     })
 }
 
-/// A confirm that was cut off after its first write leaves its item where lapsed holds are.
+/// A `confirm` that was cut off after its first write leaves its item at the place of the original hold.
 #[test]
-fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
+fn upkeep_removes_an_item_after_an_interrupted_confirm() -> Result<()> {
     with_place(async |place| {
         let claim = cut_off(place, Kept::Confirmed).await?;
         assert_eq!(in_the_index(place).await?, 1);
@@ -229,7 +231,7 @@ fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
 }
 
 #[test]
-fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
+fn a_hold_that_is_extended_for_ever_leaves_the_index() -> Result<()> {
     with_place(async |place| {
         let (bank, claim) = (place.store().await?.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
@@ -247,7 +249,7 @@ async fn in_the_index(place: &Place) -> Result<usize> {
 /// DynamoDB keeps client tokens per account and region. These transactions differ only in their tables: the namespaces,
 /// the claims, the items and the time are the same.
 #[tokio::test]
-async fn the_same_step_in_two_tables_has_two_tokens() -> Result<()> {
+async fn equal_transactions_on_two_tables_have_two_tokens() -> Result<()> {
     in_place(async |here| {
         in_place(async |there| {
             for place in [here, there] {

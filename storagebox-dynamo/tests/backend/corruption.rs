@@ -38,7 +38,8 @@ struct Part {
 
 const NAMESPACE: &str = "namespace";
 const NEIGHBOUR: &str = "neighbour";
-/// The number of additional requests with which a call may find the reason of a refusal. A retried call makes dozens.
+/// The largest number of additional requests by which a call looks for the reason of a refusal. A retried call makes
+/// dozens.
 const LOOKS: usize = 6;
 
 macro_rules! stands_damage {
@@ -51,16 +52,16 @@ macro_rules! stands_damage {
 }
 
 stands_damage! {
-    a_damaged_bank_is_corrupt_at_once_and_left_as_it_is: bank::PART;
-    damaged_records_and_leases_are_corrupt_at_once_and_left_as_they_are: records::PART;
-    damaged_tokens_are_corrupt_at_once_and_left_as_they_are: tokens::PART;
-    damaged_entities_are_corrupt_at_once_and_left_as_they_are: entities::PART;
-    damaged_markers_are_corrupt_at_once_and_left_as_they_are: counters::MARKER;
-    a_damaged_set_is_corrupt_at_once_and_left_as_it_is: counters::SET;
-    a_damaged_history_is_corrupt_at_once_and_left_as_it_is: counters::OPTIMISTIC;
-    damaged_shards_are_corrupt_at_once_and_left_as_they_are: counters::SHARDED;
-    a_damaged_ledger_is_corrupt_at_once_and_left_as_it_is: counters::LEDGER;
-    damaged_ordered_values_are_corrupt_at_once_and_left_as_they_are: ordered::PART;
+    a_damaged_bank_is_corrupt_at_once_and_unchanged: bank::PART;
+    damaged_records_and_leases_are_corrupt_at_once_and_unchanged: records::PART;
+    damaged_tokens_are_corrupt_at_once_and_unchanged: tokens::PART;
+    damaged_entities_are_corrupt_at_once_and_unchanged: entities::PART;
+    damaged_markers_are_corrupt_at_once_and_unchanged: counters::MARKER;
+    a_damaged_set_is_corrupt_at_once_and_unchanged: counters::SET;
+    a_damaged_history_is_corrupt_at_once_and_unchanged: counters::OPTIMISTIC;
+    damaged_shards_are_corrupt_at_once_and_unchanged: counters::SHARDED;
+    a_damaged_ledger_is_corrupt_at_once_and_unchanged: counters::LEDGER;
+    damaged_ordered_values_are_corrupt_at_once_and_unchanged: ordered::PART;
 }
 
 /// A damaged namespace, a second namespace of the same kind, and every call of both.
@@ -178,7 +179,7 @@ async fn restore(place: &Place, rows: &Rows) -> Result<()> {
     put_back(place, &snapshot(place).await?, rows).await
 }
 
-/// Restores all rows, if `found` are the present rows.
+/// Restores all rows; `found` are the present rows.
 async fn put_back(place: &Place, found: &Rows, rows: &Rows) -> Result<()> {
     for (key, row) in found {
         if !rows.contains_key(key) {

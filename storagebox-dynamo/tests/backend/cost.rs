@@ -23,14 +23,15 @@ fn table(metered: &Metered) -> String {
     table
 }
 
-/// After a change of what calls send: `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend cost`.
+/// After a change to the requests of calls, write the table:
+/// `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend cost`.
 #[test]
-fn the_readme_has_what_calls_cost_within_its_bounds() -> Result<()> {
+fn the_cost_of_calls_matches_the_readme_and_its_bounds() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
         compared(BEGIN, END, &table(&metered));
-        // What the table may never say.
+        // Upper bounds that the table must keep.
         for (part, call) in [
             (BANK, "`take`, new, for ever"),
             (BANK, "`take`, new, for a while"),
@@ -76,7 +77,7 @@ fn the_readme_has_what_calls_cost_within_its_bounds() -> Result<()> {
     })
 }
 
-/// Candidates included, and what is fetched ahead by then.
+/// The count includes the requests for candidates, also for candidates that are fetched ahead.
 #[test]
 fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
     with_place(async |place| {
@@ -96,9 +97,9 @@ fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
     })
 }
 
-/// Nobody has to choose it.
+/// `ReadFirst::Auto` is the default.
 #[test]
-fn repeats_are_read_first_once_they_are_common() -> Result<()> {
+fn repeated_claims_are_read_first_once_they_are_common() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -126,7 +127,7 @@ fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
 }
 
 #[test]
-fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
+fn the_claims_of_a_page_are_read_in_batches_of_a_hundred() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder().shards(1).fetch_limit(1_000)).await?;
         let bank = metered.store.item_bank(&"namespace".parse()?)?;
@@ -142,9 +143,9 @@ fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
     })
 }
 
-/// Its row grows with every operation that it holds, and is written as a whole.
+/// The row of a set grows with each operation, and each change writes the whole row.
 #[test]
-fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<()> {
+fn a_set_costs_more_than_a_marker_from_the_size_in_the_readme() -> Result<()> {
     let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     with_place(async |place| {
         let held = cheaper_than_a_marker(place).await?;

@@ -22,7 +22,7 @@ fn applied(value: i64) -> Counted {
 }
 
 #[test]
-fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() -> Result<()> {
+fn a_lost_atomic_change_is_sent_again_only_with_retry_atomic() -> Result<()> {
     with_place(async |place| {
         for (sends_again, sent, value) in [(false, 1, 6), (true, 2, 11)] {
             let (store, faults) = recorded(&place.table, place.builder().retry_atomic(sends_again)).await?;
@@ -54,7 +54,7 @@ const SENT: [(Strategy, &str, bool); 7] = [
 ];
 
 #[test]
-fn a_call_finds_its_own_lost_change_again() -> Result<()> {
+fn a_call_recognises_its_own_lost_change() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         for (number, (strategy, operation, tells)) in SENT.into_iter().enumerate() {
@@ -76,9 +76,9 @@ fn a_call_finds_its_own_lost_change_again() -> Result<()> {
     })
 }
 
-/// A reply is lost, and others write before it is looked for.
+/// A reply is lost, and other callers write before the call reads the row again.
 #[test]
-fn a_history_that_is_too_short_says_so() -> Result<()> {
+fn a_history_that_is_too_short_returns_outcome_unknown() -> Result<()> {
     with_place(async |place| {
         for (len, is_known) in [(2, false), (3, true)] {
             let answer = overtaken(place, Strategy::OptimisticHistory { len }, 2).await;
@@ -116,7 +116,7 @@ async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Cou
     answer
 }
 
-/// As long names as there are, and values of as many digits: the largest number of operations just fits.
+/// With the longest names and values, the largest number of operations just fits.
 #[test]
 fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
     with_place(async |place| {
@@ -136,7 +136,7 @@ fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
     })
 }
 
-/// Fills the row without the library, which would need one write per operation.
+/// Writes a row with `count` operations directly, without the library.
 async fn fill(place: &Place, name: &Namespace, key: &Key, count: u32) -> Result<()> {
     let names = (0..count).map(|number| format!("{number:022}"));
     let map = |value: AttributeValue| {
@@ -155,7 +155,7 @@ async fn fill(place: &Place, name: &Namespace, key: &Key, count: u32) -> Result<
 }
 
 #[test]
-fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
+fn a_full_window_removes_many_lapsed_operations_at_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let counter = store.counter(&"window".parse()?, Strategy::Window { lifetime: MINUTE, capacity: 100 })?;
@@ -178,7 +178,7 @@ fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
 }
 
 #[test]
-fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()> {
+fn more_shards_than_fit_a_transaction_lend_all_their_room() -> Result<()> {
     with_place(async |place| {
         let strategy =
             Strategy::Sharded { shards: 300, bounds: Bounds::between(0, 300)?, retention: Retention::Forever };

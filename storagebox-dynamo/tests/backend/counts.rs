@@ -17,7 +17,7 @@ use crate::support::{failed, items};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const SHARDS: u16 = 3;
-/// Longer than any request takes that is not held at a gate.
+/// A time limit, longer than any request takes that is not held at a gate.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Fills a bank with items in every state, and returns their counts.
@@ -67,7 +67,7 @@ fn all_shards_are_counted_at_once() -> Result<()> {
     })
 }
 
-/// A table that always has another page until this time has passed since the first one.
+/// A table that returns one page after another until this time has passed since the first page.
 #[derive(Clone, Debug)]
 struct Endless {
     first: Arc<OnceLock<Instant>>,
@@ -92,7 +92,7 @@ impl HttpConnector for Endless {
 
 /// Each page comes at once, and all pages together take longer than the timeout of a call.
 #[tokio::test]
-async fn a_bank_is_counted_for_longer_than_a_call_may_take() -> Result<()> {
+async fn counts_may_take_longer_than_the_timeout_of_a_call() -> Result<()> {
     let call_timeout = Duration::from_secs(1);
     let endless = Endless { first: Arc::default(), lasts: call_timeout + call_timeout / 4 };
     let config = aws_sdk_dynamodb::Config::builder()

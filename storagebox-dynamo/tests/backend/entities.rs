@@ -1,4 +1,4 @@
-//! Entities and their entries, E-1 to E-8: what of it is this backend's own.
+//! Entities and their entries, E-1 to E-8: what the suite does not test of this backend.
 
 mod forgotten;
 mod lost;
@@ -19,7 +19,7 @@ async fn exchange_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> 
     Ok(Commit { consume: Some(id("in")), create, ..commit_of(entities, name).await? })
 }
 
-/// A clock that has moved on whenever somebody looks at it, as clocks do from one request to the next.
+/// A clock that moves on by a millisecond each time it is read, as a clock moves on between two requests.
 #[derive(Debug, Default)]
 struct Ticking(AtomicU64);
 
@@ -40,7 +40,7 @@ async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
 }
 
 #[test]
-fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
+fn invalid_calls_of_entities_are_refused_before_any_request() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let opened = split(&store)?;

@@ -17,7 +17,7 @@ use crate::scene::with_place;
 use crate::support::{Place, failed, items};
 
 const URL: &str = "STORAGEBOX_TEST_ENVIRONMENT_URL";
-/// The file that replaces the profile after the first call.
+/// The variable with the path of a file that replaces the profile after the first call.
 const THEN: &str = "STORAGEBOX_TEST_ENVIRONMENT_THEN";
 const PROFILE: &str = "AWS_CONFIG_FILE";
 
@@ -83,7 +83,7 @@ impl World {
     /// Returns the outcomes of three calls of a program in this environment: `ping` and two takes.
     async fn told(&self, url: &str) -> Result<[String; 3]> {
         let mut program = Command::new(env::current_exe().map_err(failed)?);
-        program.args(["--exact", "environment::a_program_of_its_own", "--ignored", "--nocapture"]);
+        program.args(["--exact", "environment::a_program_with_its_own_environment", "--ignored", "--nocapture"]);
         program.env_clear().envs(self.pairs.iter().map(|(name, value)| (*name, value.as_str()))).env(URL, url);
         let done = spawn_blocking(move || program.output()).await.map_err(failed)?.map_err(failed)?;
         let said = String::from_utf8(done.stdout).map_err(failed)?;
@@ -108,7 +108,7 @@ fn say<T>(answer: Result<T>) {
 
 #[ignore = "what a program with an environment of its own does, which cases start"]
 #[tokio::test]
-async fn a_program_of_its_own() -> Result<()> {
+async fn a_program_with_its_own_environment() -> Result<()> {
     let Ok(url) = env::var(URL) else { return Ok(()) };
     let store = DynamoStore::connect(&url)?;
     say(store.ping().await);
@@ -121,7 +121,7 @@ async fn a_program_of_its_own() -> Result<()> {
     Ok(())
 }
 
-/// A table with a bank of two items, behind plain HTTP.
+/// Runs a test with the URL of a store over plain HTTP, whose bank has two items.
 fn with_url(test: impl AsyncFnOnce(&str) -> Result<()>) -> Result<()> {
     with_place(async |place| {
         place.store().await?.item_bank(&"namespace".parse()?)?.add(&items(2)?).await?;
@@ -150,7 +150,7 @@ fn assert_told(told: &[String; 3], kind: &str, causes: &[&str]) {
 const DONE: [&str; 3] = ["done"; 3];
 
 #[test]
-fn a_program_that_a_profile_names_brings_the_credentials() -> Result<()> {
+fn credentials_come_from_the_program_in_the_profile() -> Result<()> {
     with_url(async |url| {
         let world = World::new()?;
         let keys = "{\"Version\": 1, \"AccessKeyId\": \"storagebox\", \"SecretAccessKey\": \"nothing\"}";
@@ -162,9 +162,9 @@ fn a_program_that_a_profile_names_brings_the_credentials() -> Result<()> {
     })
 }
 
-/// The program runs once per call, because it may ask a person for something.
+/// A call does not repeat the credential process, because the process may ask a person for something.
 #[tokio::test]
-async fn a_program_that_fails_to_bring_credentials_is_the_cause() -> Result<()> {
+async fn a_failed_credential_process_is_the_cause_of_the_error() -> Result<()> {
     let world = World::new()?;
     for (text, cause) in [
         ("echo 'the vault is closed' >&2; exit 3", "the vault is closed"),
@@ -181,7 +181,7 @@ async fn a_program_that_fails_to_bring_credentials_is_the_cause() -> Result<()> 
 
 /// Nothing was sent, however long the call waited for the credentials.
 #[tokio::test]
-async fn credentials_that_do_not_come_leave_nothing_in_doubt() -> Result<()> {
+async fn credentials_that_time_out_leave_the_call_not_applied() -> Result<()> {
     let world = World::new()?;
     let script = world.script("exec sleep 5")?;
     world.file("config", &format!("[default]\ncredential_process = {script}\n"))?;
@@ -192,7 +192,7 @@ async fn credentials_that_do_not_come_leave_nothing_in_doubt() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_profile_of_no_use_is_the_cause_of_each_failure() -> Result<()> {
+async fn an_unusable_profile_is_the_cause_of_each_error() -> Result<()> {
     const SSO: &str = "sso_start_url = https://example.com/start\nsso_region = us-east-1\nsso_account_id = 1\n\
                        sso_role_name = reader\n";
     const SESSION: &str = "[default]\nsso_session = ours\nsso_account_id = 1\nsso_role_name = reader\n\
@@ -215,7 +215,7 @@ async fn a_profile_of_no_use_is_the_cause_of_each_failure() -> Result<()> {
 }
 
 #[tokio::test]
-async fn where_no_credentials_are_found_all_calls_are_told() -> Result<()> {
+async fn without_credentials_every_call_is_denied() -> Result<()> {
     assert_told(&World::new()?.told(NOWHERE).await?, "Denied", &["there are no credentials"]);
     let elsewhere = World::with_profile("[profile another]\nregion = eu-west-1\n")?.with("AWS_PROFILE", "nowhere");
     assert_told(&elsewhere.told(NOWHERE).await?, "Denied", &["there are no credentials", "`nowhere` was not defined"]);
@@ -235,9 +235,9 @@ fn a_profile_that_is_corrected_is_read_by_the_next_call() -> Result<()> {
     })
 }
 
-/// The file is empty, and there is none.
+/// The environment names an empty file of CAs and no other.
 #[test]
-fn a_machine_without_authorities_needs_them_for_https_alone() -> Result<()> {
+fn a_machine_without_authorities_fails_only_for_https() -> Result<()> {
     with_url(async |url| {
         let world = World::with_keys()?;
         let empty = world.file("empty.pem", "")?;
@@ -303,7 +303,7 @@ fn openssl(folder: &Path) -> Command {
 }
 
 #[tokio::test]
-async fn a_certificate_that_is_refused_is_told_at_once_with_the_cause() -> Result<()> {
+async fn a_refused_certificate_is_an_immediate_error_with_its_cause() -> Result<()> {
     let (server, another) = (Secured::start("one")?, Secured::start("another")?);
     let not_trusted = "the server's certificate is not trusted";
     for (trusted, host, cause) in
@@ -319,17 +319,17 @@ async fn a_certificate_that_is_refused_is_told_at_once_with_the_cause() -> Resul
 }
 
 #[test]
-fn a_server_without_tls_does_not_fit_https() -> Result<()> {
+fn https_to_a_server_without_tls_is_misconfigured() -> Result<()> {
     with_url(async |url| {
         let told = World::with_keys()?.told(&url.replace("=http://", "=https://")).await?;
-        assert_told(&told, "Misconfigured", &["the endpoint's TLS does not fit, or it has none"]);
+        assert_told(&told, "Misconfigured", &["the TLS handshake failed, or the endpoint has no TLS"]);
         Ok(())
     })
 }
 
-/// The first label of the name is longer than a name may have, so no DNS server is asked.
+/// The first label of the host name is longer than DNS allows, so no DNS server is asked.
 #[tokio::test]
-async fn a_name_that_leads_nowhere_is_told_at_once() -> Result<()> {
+async fn an_unknown_host_name_is_an_immediate_error() -> Result<()> {
     let name = format!("{}.invalid", "x".repeat(64));
     let url = format!("dynamodb://us-east-1/storagebox?endpoint=http://{name}");
     let told = World::with_keys()?.told(&url).await?;

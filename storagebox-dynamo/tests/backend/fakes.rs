@@ -38,7 +38,7 @@ fn lacking(name: &str) -> (u16, String) {
 }
 
 #[test]
-fn a_server_that_lacks_a_behaviour_is_refused_in_its_words() -> Result<()> {
+fn a_refusal_names_the_behaviour_that_a_server_lacks() -> Result<()> {
     let applied = || (200, "{}".to_owned());
     let turned = (400, cancelled(["ConditionalCheckFailed", "None"]));
     with_table(async |table| {
@@ -65,9 +65,9 @@ fn a_server_that_lacks_a_behaviour_is_refused_in_its_words() -> Result<()> {
     })
 }
 
-/// Its table is there from the first setup on.
+/// An earlier `setup` has created the table.
 #[test]
-fn a_second_setup_on_such_a_server_is_refused_too() -> Result<()> {
+fn a_second_setup_on_a_server_without_transactions_is_refused() -> Result<()> {
     with_table(async |table| {
         let (store, ..) = fake(table, TRANSACTION, lacking("UnknownOperationException")).await?;
         for _ in 0..2 {
@@ -77,7 +77,7 @@ fn a_second_setup_on_such_a_server_is_refused_too() -> Result<()> {
     })
 }
 
-/// Such as one that may create tables and not use them.
+/// The role may create tables, but may not read or write rows.
 #[test]
 fn a_role_that_may_not_probe_sets_up_the_table() -> Result<()> {
     with_table(async |table| {

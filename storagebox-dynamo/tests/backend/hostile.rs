@@ -80,7 +80,7 @@ async fn ledgers(store: &DynamoStore, text: &str) -> Result<()> {
 }
 
 #[test]
-fn an_item_and_its_names_are_as_long_as_promised() -> Result<()> {
+fn the_longest_item_and_ids_are_stored() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let (bank, item) = (store.item_bank(&"b".repeat(512).parse()?)?, Item::new("\u{1f600}".repeat(256))?);
@@ -92,7 +92,7 @@ fn an_item_and_its_names_are_as_long_as_promised() -> Result<()> {
     })
 }
 
-/// Names that would be another's keys, if they simply stood side by side.
+/// Each name would form a key of another namespace if a key were its components joined without their lengths.
 #[test]
 fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
     with_place(async |place| {
@@ -109,7 +109,7 @@ fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
     })
 }
 
-/// A key and an operation stand in one partition key, and so do a key and a shard.
+/// A partition key has a counter's key and an operation, or a counter's key and a shard.
 #[test]
 fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
     with_place(async |place| {
@@ -135,9 +135,10 @@ fn is_refused<T>(answer: std::result::Result<T, Error>) -> bool {
     answer.err().is_some_and(|error| [ErrorKind::InvalidInput, ErrorKind::TooLarge].contains(&error.kind()))
 }
 
-/// What DynamoDB could not keep, and what makes no sense, never gets as far as a request.
+/// The calls have values that DynamoDB cannot store, such as the longest duration, or values without a meaning, such as
+/// a limit of 0.
 #[test]
-fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
+fn values_that_cannot_be_stored_are_refused_before_any_request() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);

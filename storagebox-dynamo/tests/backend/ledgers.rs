@@ -34,7 +34,7 @@ fn is_one_sum(log: &[LedgerEntry]) -> bool {
 }
 
 #[test]
-fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<()> {
+fn a_compaction_with_a_lost_request_ends_correctly() -> Result<()> {
     with_place(async |place| {
         for fault in [Fault::DropBefore, Fault::DropAfter, Fault::Late, Fault::Parked, Fault::Twice, Fault::Throttle] {
             for before in 0..12 {
@@ -56,9 +56,9 @@ fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<()> {
     })
 }
 
-/// Nobody sees where it was broken off, and whoever compacts next ends it.
+/// Readers do not notice the interruption, and the next compaction finishes the work.
 #[test]
-fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
+fn an_interrupted_compaction_is_finished_by_the_next() -> Result<()> {
     with_place(async |place| {
         for before in 0..12 {
             let when = format!("broken off after {before} requests");

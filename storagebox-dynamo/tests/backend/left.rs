@@ -16,10 +16,10 @@ use crate::support::{Place, failed};
 /// The number of calls that are made while one is left unpolled.
 const OTHERS: usize = 10;
 
-/// The time limit of the test for upkeep, which has no timeout of its own.
+/// The time limit of the test for upkeep, because `maintain` has no timeout.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Polls a call until it has sent `many` requests of this operation and waits for the answer.
+/// Polls a call until it waits for the answers to `many` requests of this operation. Then no longer polls it.
 async fn leave<T>(
     mut call: Pin<&mut impl Future<Output = Result<T>>>,
     faults: &Faults,
@@ -36,13 +36,13 @@ async fn leave<T>(
     Ok(())
 }
 
-/// Returns a store whose calls time out before the test does, if they wait in vain.
+/// Returns a store whose calls time out if they wait for the unpolled call.
 async fn store(place: &Place) -> Result<(DynamoStore, Faults)> {
     recorded(&place.table, place.builder()).await
 }
 
 #[test]
-fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
+fn an_unpolled_take_blocks_no_other_take() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let (bank, other) =
@@ -59,7 +59,7 @@ fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
 }
 
 #[test]
-fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
+fn an_unpolled_first_call_of_a_namespace_blocks_no_other_call() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -73,9 +73,9 @@ fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
     })
 }
 
-/// Those who change one key by comparing wait for each other: to save requests.
+/// Callers that compare and set the same key wait for each other, to save requests.
 #[test]
-fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
+fn an_unpolled_change_of_a_counter_blocks_no_other_change() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let (counter, key) = (store.counter(&"namespace".parse()?, Strategy::Optimistic)?, Key::new("key")?);
@@ -94,7 +94,7 @@ fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
 }
 
 #[test]
-fn upkeep_that_is_left_holds_up_no_other() -> Result<()> {
+fn an_unpolled_upkeep_blocks_no_other_upkeep() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;

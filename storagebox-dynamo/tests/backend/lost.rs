@@ -29,9 +29,10 @@ fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
     })
 }
 
-/// Every write of records and leases: one that was applied is recognised, and one that was not is made again.
+/// Each write of records and leases loses its reply. The call recognises a write that was applied, and repeats any
+/// other.
 #[test]
-fn a_record_or_lease_whose_reply_was_lost_has_the_outcome_of_its_own_write() -> Result<()> {
+fn a_record_or_lease_with_a_lost_reply_has_its_true_outcome() -> Result<()> {
     const HOUR: Duration = Duration::from_secs(3_600);
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
@@ -67,10 +68,10 @@ fn a_record_or_lease_whose_reply_was_lost_has_the_outcome_of_its_own_write() -> 
     })
 }
 
-/// The first attempt is lost, and before the second one arrives another takes the last item. `Empty` is the answer, and
-/// the first attempt, which arrives when the item is free again, takes nothing.
+/// The first attempt is lost. Before the second attempt arrives, another claim takes the last item, so the outcome is
+/// `Empty`. The first attempt arrives when the item is free again, and takes nothing.
 #[test]
-fn empty_is_answered_after_a_lost_take_and_stays_true() -> Result<()> {
+fn an_empty_outcome_after_a_lost_take_stays_true() -> Result<()> {
     with_place(async |place| {
         let (gate, claim, other) = (Gate::default(), ClaimId::new("ada")?, ClaimId::new("bob")?);
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -94,9 +95,9 @@ fn empty_is_answered_after_a_lost_take_and_stays_true() -> Result<()> {
     })
 }
 
-/// The service says that it failed, and not whether before or after.
+/// The service reports a failure, but not whether it failed before or after the change.
 #[test]
-fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Result<()> {
+fn an_atomic_change_after_a_service_error_is_unknown() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (counter, key) = (store.counter(&"namespace".parse()?, Strategy::Atomic)?, Key::new("key")?);
@@ -112,7 +113,7 @@ fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Result<()>
     })
 }
 
-/// An earlier request with the same token may be carried out yet.
+/// An earlier request with the same token may still be applied.
 #[test]
 fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
     with_place(async |place| {
@@ -128,9 +129,9 @@ fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
     })
 }
 
-/// It saw a claim that is forgotten, and before its request arrives the claim is used anew.
+/// Upkeep has read a claim that is forgotten. Before its request arrives, the claim takes an item again.
 #[test]
-fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result<()> {
+fn upkeep_keeps_a_claim_that_is_taken_again_meanwhile() -> Result<()> {
     with_place(async |place| {
         let (gate, claim) = (Gate::default(), ClaimId::new("ada")?);
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -149,9 +150,9 @@ fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result<()> {
     })
 }
 
-/// What it deleted before the error stays deleted.
+/// Rows that upkeep deleted before the error stay deleted.
 #[test]
-fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> Result<()> {
+fn upkeep_that_fails_after_a_deletion_is_unknown() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;

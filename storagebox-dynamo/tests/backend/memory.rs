@@ -11,9 +11,9 @@ use crate::scene::with_place;
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// Whoever ended a claim decided by its own setting when all others forgot it.
+/// A client that ends a claim uses the stored memory of the namespace, not the client's own setting.
 #[test]
-fn what_has_ended_is_remembered_as_the_namespace_was_made_whoever_ends_it() -> Result<()> {
+fn every_client_uses_the_memory_of_the_namespace() -> Result<()> {
     with_place(async |place| {
         let client = place.table.client(None, None).await;
         let maker = place.builder().remember(Retention::Forever).from_client(&client)?;
@@ -29,7 +29,7 @@ fn what_has_ended_is_remembered_as_the_namespace_was_made_whoever_ends_it() -> R
 }
 
 #[test]
-fn a_namespace_of_another_memory_is_refused_and_nothing_is_written() -> Result<()> {
+fn another_memory_is_refused_and_nothing_is_written() -> Result<()> {
     with_place(async |place| {
         let client = place.table.client(None, None).await;
         let claim = ClaimId::new("ada")?;

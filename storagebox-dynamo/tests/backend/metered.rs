@@ -1,4 +1,4 @@
-//! The requests of calls, from a recorder before the server, and their cost, from the server's numbers.
+//! The requests of calls, as a recorder in front of the server sees them, and their cost, as the server reports it.
 
 use std::iter::Sum;
 use std::mem;
@@ -84,7 +84,7 @@ impl Metered {
         Ok(answer)
     }
 
-    /// Returns the requests since the last call of this method, of calls that were not noted.
+    /// Returns the requests that were sent since the last call of this method and belong to no noted call.
     pub(crate) fn aside(&mut self) -> Vec<Exchange> {
         let aside: Vec<_> = mem::take(&mut self.others).into_iter().chain(self.faults.taken()).collect();
         self.sent.extend(aside.iter().cloned());

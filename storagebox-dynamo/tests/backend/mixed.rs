@@ -1,4 +1,4 @@
-//! Transactions that a condition refuses, and of which DynamoDB does not check a part for another reason.
+//! Transactions in which one condition fails, and in which DynamoDB does not evaluate another part.
 
 use storagebox_core::{
     Backend, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, OpId, Released, Result, Retention,
@@ -8,11 +8,12 @@ use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{recorded, with_place};
 
-/// The number of reasons that are not conditions, in each of the two parts.
+/// How often the fault is injected: once for each cancellation reason other than a failed condition, at each of the two
+/// writes.
 const MIXES: u64 = 8;
 
 #[test]
-fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
+fn an_applied_change_does_not_return_out_of_bounds() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (retention, bounds) = (Retention::Forever, Bounds::at_least(0));
@@ -37,9 +38,9 @@ fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
     })
 }
 
-/// What it holds was let go of elsewhere, so both of its rows refuse.
+/// Another client has released the claim, so both rows refuse the transaction.
 #[test]
-fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<()> {
+fn a_claim_that_another_client_released_is_not_corrupt() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);

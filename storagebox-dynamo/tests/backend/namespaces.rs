@@ -10,7 +10,7 @@ use storagebox_testkit::checks::skews;
 use crate::scene::with_place;
 use crate::support::failed;
 
-/// Returns whether an opened namespace still exists in memory.
+/// A function that returns whether an opened namespace still exists in memory.
 type Lives = Box<dyn Fn() -> bool>;
 
 fn watched<T: ?Sized + 'static>(opened: &Arc<T>) -> Lives {
@@ -30,7 +30,7 @@ fn opened(store: &DynamoStore, name: &str) -> Result<[Lives; 4]> {
 }
 
 #[test]
-fn a_namespace_for_each_tenant_is_forgotten_without_a_handle() -> Result<()> {
+fn a_namespace_without_a_handle_is_dropped_from_memory() -> Result<()> {
     let store = DynamoStore::connect("dynamodb://eu-west-1/storagebox")?;
     let name = Namespace::new("kept")?;
     let kept = store.counter(&name, Strategy::default())?;
@@ -44,7 +44,7 @@ fn a_namespace_for_each_tenant_is_forgotten_without_a_handle() -> Result<()> {
 }
 
 #[test]
-fn a_ledger_is_one_place_however_it_is_opened() -> Result<()> {
+fn a_ledger_that_is_opened_in_two_ways_is_one_namespace() -> Result<()> {
     let store = DynamoStore::connect("dynamodb://eu-west-1/storagebox")?;
     let name = Namespace::new("balances")?;
     let (ledger, counter) = (store.ledger(&name)?, store.counter(&name, Strategy::Ledger)?);
@@ -52,9 +52,9 @@ fn a_ledger_is_one_place_however_it_is_opened() -> Result<()> {
     Ok(())
 }
 
-/// The skew was stored by then; it opens with any.
+/// Earlier versions stored the skew. Such a namespace opens with any skew.
 #[test]
-fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+fn a_namespace_with_a_stored_skew_opens_with_any_skew() -> Result<()> {
     with_place(async |place| {
         let age = async || {
             let before = "OrderedOptions { stamping: Time { max_skew: Some(3600s) }, tombstone_age: 604800s }";

@@ -25,13 +25,13 @@ use crate::scene::{recorded, with_place};
 use crate::support::{Table, failed, items};
 use crate::workload::builder;
 
-/// Long enough for a call that a server answers, and for the events that a test waits for.
+/// Long enough for a call that the server answers, and for the events that a test waits for.
 const SOON: Duration = Duration::from_secs(2);
 /// The longest timeout of a call.
 const LONG: Duration = Duration::from_secs(540);
 
 #[test]
-fn writes_that_are_split_change_nothing() -> Result<()> {
+fn data_that_arrives_in_pieces_is_stored_unchanged() -> Result<()> {
     with_place(async |place| {
         let server = place.table.server().ok_or_else(|| failed("a server without an address"))?;
         let proxy = Proxy::start(server).await.map_err(failed)?;
@@ -68,9 +68,10 @@ impl ResolveDns for Names {
     }
 }
 
-/// Not only for the first call, which looks before it changes anything: nothing was sent.
+/// The first call has opened the namespace, so the second call sends its change without a read before it. No server can
+/// be reached then.
 #[test]
-fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
+fn a_change_without_a_connection_is_certainly_not_applied() -> Result<()> {
     with_place(async |place| {
         let server = place.table.server().ok_or_else(|| failed("a server without an address"))?;
         let (names, tls) = (Names::default(), TlsContext::builder().with_trust_store(TrustStore::empty()).build());
@@ -89,9 +90,9 @@ fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
     })
 }
 
-/// All clients have the same one here; no room is left for clocks that differ.
+/// All clients have the same clock here, and `max_skew` is 0.
 #[test]
-fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+fn a_clock_set_back_ends_no_hold_early_and_revives_nothing() -> Result<()> {
     with_place(async |place| {
         let driver = place.table.client(None, None).await;
         clocks::set_back(async |ahead| {
@@ -121,9 +122,9 @@ fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<()> {
     })
 }
 
-/// The claims of a page are read in a batch, of which half comes back unread again and again.
+/// The claims of a page are read in a batch. Three times, the server leaves half of the batch unread.
 #[test]
-fn what_a_batch_left_is_asked_for_again() -> Result<()> {
+fn keys_that_a_batch_left_unread_are_read_again() -> Result<()> {
     const TAKEN: usize = 8;
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder().shards(1)).await?;
@@ -142,7 +143,7 @@ fn what_a_batch_left_is_asked_for_again() -> Result<()> {
     })
 }
 
-/// A copy of the table that lags behind would answer any other.
+/// A read that is not strongly consistent may return an old row.
 #[test]
 fn every_read_is_strongly_consistent() -> Result<()> {
     with_place(async |place| {
@@ -169,7 +170,7 @@ fn reads_of(exchange: &Exchange) -> Vec<(&str, &Value)> {
     }
 }
 
-/// The service knows them by it as one transaction.
+/// The service recognises all attempts as one transaction by their common token.
 #[test]
 fn all_attempts_of_a_change_have_one_client_token() -> Result<()> {
     with_place(async |place| {

@@ -11,8 +11,8 @@ use storagebox_core::Result;
 
 use crate::scene::with_place;
 
-/// `cargo xtask prove dynamo` makes more of them.
+/// `cargo xtask prove dynamo` runs more orders.
 #[test]
-fn an_order_has_its_voucher_whatever_is_lost() -> Result<()> {
+fn an_order_and_its_voucher_stay_together_under_faults() -> Result<()> {
     with_place(async |place| rounds::rounds(place, 300).await)
 }

@@ -133,7 +133,7 @@ fn every_common_attribute_is_listed() {
 }
 
 #[test]
-fn what_the_store_does_not_promise_is_in_the_readme() {
+fn the_limits_of_the_promises_are_in_the_readme() {
     let readme = read("README.md").to_lowercase();
     let store = DynamoStore::connect("dynamodb://eu-west-1/namespace").unwrap();
     for (about, words) in [

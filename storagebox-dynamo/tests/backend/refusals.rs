@@ -1,4 +1,4 @@
-//! Answers of a server that refuses a request, by their names and status codes.
+//! Replies of a server that refuses a request: their names and status codes.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -82,7 +82,7 @@ pub(crate) fn named(name: &str) -> String {
     format!("{{\"__type\":\"com.amazonaws.dynamodb.v20120810#{name}\",\"message\":\"no\"}}")
 }
 
-/// An open counter behind such a client. A change is one request, without a read before it.
+/// An open counter behind a [`Way`]. A change is one request, without a read before it.
 struct Behind {
     way: Way,
     counter: Arc<dyn Counter>,
@@ -123,9 +123,9 @@ async fn are_told(place: &Place, answers: &[(u16, String, &str)]) -> Result<()> 
     Ok(())
 }
 
-/// Each row of the README's table.
+/// Checks each row of the README's table.
 #[test]
-fn each_name_is_told_as_listed_and_what_stays_so_is_told_at_once() -> Result<()> {
+fn each_error_name_has_its_listed_kind() -> Result<()> {
     with_place(async |place| {
         let readme = read("README.md");
         let (names, _) = section(&readme, "Errors").split_once("A cancelled transaction").unwrap();
@@ -137,9 +137,10 @@ fn each_name_is_told_as_listed_and_what_stays_so_is_told_at_once() -> Result<()>
     })
 }
 
-/// Of a stand-in, a proxy, or a service that is newer than this library: with a name, with a page, and with nothing.
+/// The replies come from an emulator, a proxy or a newer service: with an unknown name, with an HTML page, and with an
+/// empty body.
 #[test]
-fn a_name_that_is_not_known_is_judged_by_its_status() -> Result<()> {
+fn a_reply_without_a_known_name_is_judged_by_its_status() -> Result<()> {
     const STATUSES: [(u16, &str); 25] = [
         (301, "Misconfigured"),
         (307, "Misconfigured"),
@@ -175,9 +176,9 @@ fn a_name_that_is_not_known_is_judged_by_its_status() -> Result<()> {
     })
 }
 
-/// Not the take alone: a first call, which opens its namespace, a look, `ping` and `setup`.
+/// The calls are a first call, which opens its namespace, a read, `ping` and `setup`.
 #[test]
-fn every_call_is_told_at_once_what_is_refused_for_good() -> Result<()> {
+fn a_permanent_refusal_fails_every_call_at_once() -> Result<()> {
     with_place(async |place| {
         for (name, kind) in [
             ("UnknownOperationException", ErrorKind::Unsupported),
@@ -202,9 +203,9 @@ fn every_call_is_told_at_once_what_is_refused_for_good() -> Result<()> {
     })
 }
 
-/// Were the next attempt cut off by the end of the call, what is certain would end in doubt.
+/// A call makes no attempt that its timeout would cut off, because the outcome of that attempt would be unknown.
 #[test]
-fn a_call_that_is_always_throttled_is_never_in_doubt() -> Result<()> {
+fn a_call_that_is_always_throttled_is_never_unknown() -> Result<()> {
     with_place(async |place| {
         for millis in [1, 20, 60, 200, 10_000] {
             let way = Way::to(place);

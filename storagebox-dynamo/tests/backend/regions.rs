@@ -14,7 +14,7 @@ use storagebox_dynamo::{DynamoBuilder, DynamoStore, Regions};
 use crate::scene::in_table;
 use crate::support::{Place, Table, failed, items};
 
-/// The table in one region.
+/// The copy of a table in one region.
 struct Replica {
     place: Place,
     region: &'static str,
@@ -92,7 +92,7 @@ async fn a_namespace_is_refused_in_any_region_but_its_home() -> Result<()> {
 
 /// The namespace moves to the other region, as after a failover.
 #[tokio::test]
-async fn a_namespace_that_moved_is_refused_where_it_was() -> Result<()> {
+async fn a_moved_namespace_is_refused_in_its_old_region() -> Result<()> {
     with_replicas(async |home, abroad| {
         home.plain().await?.item_bank(&"namespace".parse()?)?.add(&items(2)?).await?;
         home.arrives_in(abroad).await?;
@@ -111,9 +111,10 @@ async fn a_namespace_that_moved_is_refused_where_it_was() -> Result<()> {
     .await
 }
 
-/// The home region may write a row again that has expired in the copy. A delete of the copy would replace that write.
+/// The home region may have written a row again that has expired in the copy. A delete of the copy would replace this
+/// write.
 #[tokio::test]
-async fn upkeep_deletes_nothing_of_a_namespace_that_is_at_home_elsewhere() -> Result<()> {
+async fn upkeep_deletes_no_row_of_a_namespace_with_another_home() -> Result<()> {
     with_replicas(async |home, abroad| {
         let bank = home.plain().await?.item_bank(&"namespace".parse()?)?;
         let _ = bank.release(&ClaimId::new("unknown")?).await?;
@@ -132,7 +133,7 @@ fn several(builder: DynamoBuilder) -> DynamoBuilder {
 
 /// The result does not depend on which region's rows arrive last.
 #[tokio::test]
-async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result<()> {
+async fn late_retries_in_another_region_are_counted_once() -> Result<()> {
     with_replicas(async |home, abroad| {
         for (name, first_is_last) in [("first", true), ("second", false)] {
             let (here, there) = (home.store(several).await?, abroad.store(several).await?);
@@ -168,7 +169,7 @@ async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result
 /// A retry in another region that arrives after a compaction would count twice. A fence that arrives late would undo an
 /// acknowledged change.
 #[tokio::test]
-async fn a_ledger_in_several_regions_deletes_and_fences_nothing() -> Result<()> {
+async fn a_ledger_in_several_regions_refuses_compact_and_cancel() -> Result<()> {
     with_replicas(async |home, _| {
         let ledger = home.store(several).await?.ledger(&"ledger".parse()?)?;
         let _ = ledger.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
@@ -184,9 +185,9 @@ async fn a_ledger_in_several_regions_deletes_and_fences_nothing() -> Result<()> 
     .await
 }
 
-/// Therefore no program can compact a ledger that is changed in another region.
+/// A ledger that was created for one region is refused to stores of several regions, and the reverse.
 #[tokio::test]
-async fn a_ledger_is_in_several_regions_or_in_one_for_ever() -> Result<()> {
+async fn a_ledger_never_changes_between_one_and_several_regions() -> Result<()> {
     with_replicas(async |home, _| {
         let (one, many) = (home.plain().await?, home.store(several).await?);
         let _ = one.ledger(&"one".parse()?)?.apply(&"key".parse()?, &Change::new("op".parse()?, 1)).await?;
@@ -211,7 +212,7 @@ async fn a_ledger_is_in_several_regions_or_in_one_for_ever() -> Result<()> {
 
 /// Only ledgers can be used in several regions.
 #[tokio::test]
-async fn several_regions_open_no_other_namespace_elsewhere() -> Result<()> {
+async fn a_bank_is_refused_in_a_second_region_also_with_several() -> Result<()> {
     with_replicas(async |home, abroad| {
         home.store(several).await?.item_bank(&"namespace".parse()?)?.add(&items(1)?).await?;
         home.arrives_in(abroad).await?;

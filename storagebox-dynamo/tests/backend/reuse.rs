@@ -13,7 +13,7 @@ use crate::workload::LEASES;
 const MINUTE: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const TIMES: usize = 200;
-/// The run from which on the row does not grow. It is aborted, as every second run.
+/// The number of a run from which on the row of the id does not grow. This run is aborted, like every second run.
 const SETTLED: usize = 20;
 
 async fn begun(leases: &dyn LeaseRepo, number: usize) -> Result<Lease> {
@@ -25,7 +25,7 @@ async fn begun(leases: &dyn LeaseRepo, number: usize) -> Result<Lease> {
 }
 
 #[test]
-fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
+fn a_repeatedly_used_id_costs_the_same_each_time() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let leases = metered.store.lease_repo(&"jobs".parse()?)?;
@@ -50,9 +50,9 @@ fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
     })
 }
 
-/// Whatever became of its run, and however many came after.
+/// A run stays ended, whether it was aborted or completed, and however many runs follow.
 #[test]
-fn every_run_that_is_over_stays_over() -> Result<()> {
+fn every_ended_run_stays_ended() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let leases = store.lease_repo(&"jobs".parse()?)?;
@@ -83,7 +83,7 @@ fn every_run_that_is_over_stays_over() -> Result<()> {
 
 /// Earlier versions wrote the list `h` in place of the tag.
 #[test]
-fn an_id_whose_row_has_no_tag_is_used_again() -> Result<()> {
+fn an_id_with_a_row_of_an_earlier_version_can_be_used_again() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let leases = store.lease_repo(&"jobs".parse()?)?;

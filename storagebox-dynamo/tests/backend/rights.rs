@@ -83,7 +83,7 @@ fn on_table(action: &str, named: &str, table: &str) -> Right {
 }
 
 #[test]
-fn running_needs_what_the_readme_says_and_no_more() -> Result<()> {
+fn programs_need_exactly_the_rights_of_the_readme() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
@@ -106,7 +106,7 @@ fn is_of_setup(exchange: &Exchange) -> bool {
 }
 
 #[test]
-fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
+fn setup_needs_exactly_the_rights_of_the_readme() -> Result<()> {
     with_table(async |table| {
         let name = format!("{}-rights", table.name);
         let builder = DynamoStore::builder().table(name.as_str());
@@ -120,7 +120,7 @@ fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
     })
 }
 
-/// Rare calls, with requests that the usual calls do not send.
+/// Makes rare calls, whose requests the usual calls do not send.
 impl Metered {
     pub(crate) async fn unusual_calls(&mut self, place: &Place) -> Result<()> {
         self.lapsed_holds(place).await?;

@@ -18,7 +18,7 @@ fn run(test: impl Future<Output = Result<()>>) -> Result<()> {
     Builder::new_current_thread().enable_all().build().map_err(failed)?.block_on(test)
 }
 
-/// The same as [`with_table`], in the runtime of the caller.
+/// Runs a test as [`with_table`] does, in the runtime of the caller.
 pub(crate) async fn in_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
     let table = Table::shared().await?;
     let outcome = test(&table).await;
@@ -26,17 +26,17 @@ pub(crate) async fn in_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) 
     outcome
 }
 
-/// A table of the test's own, set up.
+/// Runs a test with its own table, which is set up.
 pub(crate) fn with_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
     run(in_table(test))
 }
 
-/// The same as [`with_place`], in the runtime of the caller.
+/// Runs a test as [`with_place`] does, in the runtime of the caller.
 pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     in_table(async |table| test(&table.place().await?).await).await
 }
 
-/// A place of the test's own, with a clock that stands still.
+/// Runs a test with its own place, whose clock stands still.
 pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     run(in_place(test))
 }
@@ -63,10 +63,10 @@ pub(crate) struct Gate {
 impl Gate {
     /// Holds a request until the gate is opened.
     pub(crate) const HOLD: Fault = Fault::Delay(AT_THE_GATE);
-    /// Lets a request pass, in a script that holds a later one.
+    /// Lets a request pass, in a script that holds a later request at the gate.
     pub(crate) const PASS: Fault = Fault::Delay(Duration::ZERO);
 
-    /// Does the same as [`recorded`], with this gate as the driver's timer.
+    /// Returns a store and its faults as [`recorded`] does, with this gate as the driver's timer.
     pub(crate) async fn store(&self, table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
         let faults = Faults::new(table.http());
         let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;

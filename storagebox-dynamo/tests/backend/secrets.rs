@@ -26,7 +26,7 @@ async fn client(table: &Table, http: Option<SharedHttpClient>) -> Driver {
 }
 
 #[test]
-fn a_table_that_is_not_there_is_not_set_up() -> Result<()> {
+fn a_missing_table_returns_not_set_up() -> Result<()> {
     with_table(async |table| {
         let builder = DynamoStore::builder().table("sbtest-not-there");
         let store = builder.from_client(&client(table, None).await)?;
@@ -67,9 +67,9 @@ impl ProvideCredentials for NoKeys {
     }
 }
 
-/// It is not said as if something might have been sent.
+/// The credentials are missing in the first case, and cannot be fetched now in the second case.
 #[test]
-fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
+fn missing_credentials_are_denied_and_failed_ones_unavailable() -> Result<()> {
     with_table(async |table| {
         for (keys, kind) in [(NoKeys::NotThere, ErrorKind::Denied), (NoKeys::NotNow, ErrorKind::Unavailable)] {
             let config = client(table, None).await.config().to_builder().credentials_provider(keys);
@@ -81,9 +81,9 @@ fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
     })
 }
 
-/// What a store is made of shows neither its keys nor what goes through it.
+/// The types from which a store is built show neither its keys nor its data.
 #[test]
-fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
+fn no_public_type_shows_a_key_or_an_item() -> Result<()> {
     with_place(async |place| {
         let faults = Faults::new(place.table.http());
         faults.record(true);
@@ -99,7 +99,7 @@ fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
     })
 }
 
-/// Whatever goes wrong on the way, at every request.
+/// Every request has a fault.
 #[test]
 fn no_error_shows_an_item_or_a_value() -> Result<()> {
     with_place(async |place| {
@@ -124,7 +124,7 @@ async fn failing(place: &Place, fault: Fault) -> Result<usize> {
     let _ = records.record(&id, &value, &op, Retention::Forever).await?;
     let hasty = place.builder().call_timeout(Duration::from_millis(500)).from_client(&driver)?;
     let (bank, records) = (hasty.item_bank(&name.as_str().parse()?)?, hasty.dedup_repo(&name.as_str().parse()?)?);
-    // Afterwards the namespaces are open, however busy the machine is, so the calls themselves have the fault.
+    // Waits until the namespaces are open, also on a busy machine, so that the calls below have the fault.
     while bank.get(&claim).await.is_err() || records.get(&id).await.is_err() {}
     faults.random(1, 100, &[fault]);
     let errors = [

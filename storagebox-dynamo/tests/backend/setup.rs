@@ -70,7 +70,7 @@ async fn has_its_shape(table: &Table, name: &str) -> Result<()> {
 }
 
 #[test]
-fn without_a_table_every_call_says_so() -> Result<()> {
+fn without_a_table_every_call_returns_not_set_up() -> Result<()> {
     with_table(async |table| {
         let (name, store) = beside(table, "later").await?;
         let (ledger, key) = (store.ledger(&"ledger".parse()?)?, "key".parse()?);
@@ -84,9 +84,9 @@ fn without_a_table_every_call_says_so() -> Result<()> {
     })
 }
 
-/// One has another key, one lacks the index. Both are left as they are.
+/// One table has another key, the other lacks the index. `setup` changes neither.
 #[test]
-fn a_table_of_another_shape_is_refused_with_the_readme_named() -> Result<()> {
+fn the_refusal_of_a_table_of_another_shape_names_the_readme() -> Result<()> {
     with_table(async |table| {
         for keys in [&["id"][..], &["pk", "sk"]] {
             let (name, store) = beside(table, &format!("of-{}", keys.len())).await?;
@@ -113,7 +113,7 @@ async fn create(table: &Table, name: &str, keys: &[&str]) -> Result<()> {
     request.send().await.map(drop).map_err(failed)
 }
 
-/// The one that made them knows what their rows mean; this one does not.
+/// The namespace has a row format that only a newer version of the library knows.
 #[test]
 fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
     with_place(async |place| {
@@ -139,7 +139,7 @@ fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
     })
 }
 
-/// Nothing of a namespace depends on the settings of whoever opens it later.
+/// A namespace does not depend on the settings of a client that opens it later.
 #[test]
 fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
     with_place(async |place| {

@@ -11,7 +11,7 @@ use crate::support::Place;
 const APPLIED: Counted = Counted::Applied { value: None };
 const AGAIN: Counted = Counted::AlreadyApplied { value: None };
 
-/// Returns the article's bins: ten shards, with a floor of 0.
+/// Returns the counter of the article's bins, with ten shards and a floor of 0.
 async fn bins(place: &Place) -> Result<(Arc<dyn Counter>, Faults)> {
     let strategy = Strategy::Sharded { shards: 10, bounds: Bounds::at_least(0), retention: Retention::Forever };
     let (store, faults) = recorded(&place.table, place.builder()).await?;
@@ -30,7 +30,7 @@ async fn value(bins: &Arc<dyn Counter>) -> Result<i64> {
     bins.value(&Key::new("abc123")?).await
 }
 
-/// Each of them would otherwise find its shard dry, look at all and borrow.
+/// The delivery is spread over all shards, so each sale finds room in its own shard.
 #[test]
 fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
     with_place(async |place| {
@@ -62,7 +62,8 @@ fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
     })
 }
 
-/// An attempt at all shards and one at a single one have the same marker: whichever lands, and whenever, one counts.
+/// An attempt on all shards and an attempt on one shard have the same marker, so only one of them counts, whenever it
+/// arrives.
 #[test]
 fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
     with_place(async |place| {
@@ -109,9 +110,9 @@ fn a_delivery_that_was_cancelled_reaches_no_shard() -> Result<()> {
     })
 }
 
-/// The shares do not fit each shard, and the whole fits them together.
+/// The shares do not fit into each shard, but the whole change fits into all shards together.
 #[test]
-fn what_does_not_fit_every_shard_goes_where_there_is_room() -> Result<()> {
+fn a_delivery_too_large_for_each_shard_uses_the_room_of_others() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 1_000)?;
         let strategy = Strategy::Sharded { shards: 10, bounds, retention: Retention::Forever };

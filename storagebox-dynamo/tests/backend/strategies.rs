@@ -31,9 +31,10 @@ fn strategies(operations: u32) -> [(&'static str, Strategy); 9] {
     ]
 }
 
-/// The function allows for numbers of any size, and these are small: it may be a fifth above.
+/// The calculation assumes numbers of any size. The numbers here are small, so the calculated cost may be a fifth too
+/// high.
 #[test]
-fn a_strategy_costs_what_is_calculated() -> Result<()> {
+fn the_calculated_cost_is_at_most_a_fifth_above_the_real_cost() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         for (number, (_, strategy)) in strategies(OPERATIONS).into_iter().enumerate() {
@@ -57,7 +58,7 @@ fn a_strategy_costs_what_is_calculated() -> Result<()> {
 }
 
 #[test]
-fn the_readme_has_what_strategies_cost() {
+fn the_readme_has_the_cost_of_each_strategy() {
     compared("<!-- strategies:begin -->\n", "<!-- strategies:end -->\n", &table());
 }
 
@@ -83,7 +84,7 @@ fn grouped(number: u32) -> String {
     if number < 1_000 { number.to_string() } else { format!("{},{:03}", number / 1_000, number % 1_000) }
 }
 
-/// At a steady rate, by one clock: an operation is in the row for its lifetime and the skew.
+/// The rate is steady, and all calls use one clock. An operation stays in the row for its lifetime and the skew.
 #[test]
 fn a_window_with_room_for_its_rate_is_not_full() -> Result<()> {
     const RATE: u32 = 10;

@@ -41,7 +41,7 @@ fn template(language: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_table_of_cloudformation_is_that_of_setup() -> Result<()> {
+async fn the_cloudformation_template_creates_the_table_of_setup() -> Result<()> {
     let stack: Value = serde_json::from_str(&template("json")).map_err(failed)?;
     let resource = &stack["Resources"]["Storagebox"];
     assert_eq!(resource["Type"], "AWS::DynamoDB::Table");
@@ -54,7 +54,7 @@ async fn the_table_of_cloudformation_is_that_of_setup() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_table_of_terraform_is_that_of_setup() -> Result<()> {
+async fn the_terraform_template_creates_the_table_of_setup() -> Result<()> {
     let text = template("hcl");
     let resource = &blocks(&mut text.lines())["resource"][0];
     let keys = |range: &Value| {

@@ -6,7 +6,7 @@ use storagebox_core::{Error, Retention};
 use storagebox_dynamo::DynamoStore;
 use storagebox_testkit::checks::urls;
 
-/// No server listens at this address, and nothing is sent there.
+/// A URL at which no server listens.
 const NOWHERE: &str = "dynamodb://eu-west-1/namespace?endpoint=http://127.0.0.1:1";
 
 fn refused(url: &str) -> Error {
@@ -14,7 +14,7 @@ fn refused(url: &str) -> Error {
 }
 
 #[test]
-fn names_of_tables_are_those_that_dynamodb_takes() {
+fn table_names_are_checked_by_the_rules_of_dynamodb() {
     for name in ["", "ab", "a b", "a/b", "é-é", "a#b", "a:b", "hunter2!", "hunter2%"] {
         refused(&format!("dynamodb://eu-west-1/{name}"));
     }
@@ -25,7 +25,7 @@ fn names_of_tables_are_those_that_dynamodb_takes() {
 }
 
 #[test]
-fn credentials_never_stand_in_a_url() {
+fn a_url_with_credentials_is_refused() {
     for url in [
         "dynamodb://AKIA:hunter2@eu-west-1/namespace",
         "dynamodb://hunter2@eu-west-1/namespace",
@@ -39,7 +39,7 @@ fn credentials_never_stand_in_a_url() {
 }
 
 #[test]
-fn urls_that_are_none_are_refused_without_being_shown() {
+fn an_invalid_url_is_refused_and_not_shown() {
     for url in [
         "",
         "hunter2",
@@ -56,14 +56,14 @@ fn urls_that_are_none_are_refused_without_being_shown() {
 }
 
 #[test]
-fn keys_that_are_not_known_are_refused() {
+fn unknown_query_keys_are_refused() {
     for key in ["prefx=a", "Prefix=a", "table=a", "region=a", "foo", "=", "retries=3", "profile=hunter2"] {
         refused(&format!("{NOWHERE}&{key}"));
     }
 }
 
 #[test]
-fn values_that_make_no_sense_are_refused() {
+fn invalid_values_are_refused() {
     for (pair, because) in [
         ("endpoint=localhost:8000", "endpoint"),
         ("endpoint=ftp://localhost", "endpoint"),
@@ -103,7 +103,7 @@ fn values_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn every_key_is_taken_and_decoded() {
+fn every_query_key_is_accepted_and_decoded() {
     for pairs in [
         "prefix=a%2Fb%20%C3%A9&remember=forever&max_skew=0&call_timeout=9m&shards=256&fetch_limit=1000",
         "remember=1d&read_first=auto&retry_atomic=off&shards=1&fetch_limit=1",

@@ -1,5 +1,5 @@
-//! Calls that are void (ER-5), where the suite cannot look: attempts that are held between two requests, lost replies
-//! of the write that makes a call void, what it costs, and the room for it.
+//! Void calls (ER-5), where the suite cannot test them: attempts that are held between two requests, lost replies of
+//! the write that makes a call void, and the cost and the limit of void calls.
 
 mod counters;
 
@@ -25,9 +25,10 @@ async fn empty_bank(place: &Place) -> Result<(Arc<dyn ItemBank>, ClaimId)> {
     Ok((place.store().await?.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?))
 }
 
-/// It has read that the claim is unknown, or that only another call is void, when its own call becomes void.
+/// The late attempt reads that the claim is unknown, or that only another call is void. Its own call becomes void
+/// before the attempt writes.
 #[test]
-fn a_take_that_was_sent_before_its_call_became_void_takes_nothing() -> Result<()> {
+fn a_late_take_of_a_void_call_takes_nothing() -> Result<()> {
     for others in [0, 1] {
         with_place(async |place| {
             let (gate, (bank, claim)) = (Gate::default(), empty_bank(place).await?);
@@ -57,9 +58,10 @@ fn a_take_that_was_sent_before_its_call_became_void_takes_nothing() -> Result<()
     Ok(())
 }
 
-/// The refusal is not answered: the lost attempt has arrived between the look and the write.
+/// The lost attempt takes the item between the read and the write of the repeated attempt, so the call returns no
+/// refusal.
 #[test]
-fn a_take_that_lands_before_its_call_becomes_void_counts() -> Result<()> {
+fn a_take_that_arrives_before_its_call_is_void_counts() -> Result<()> {
     with_place(async |place| {
         let (gate, (bank, claim)) = (Gate::default(), empty_bank(place).await?);
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -79,9 +81,9 @@ fn a_take_that_lands_before_its_call_becomes_void_counts() -> Result<()> {
     })
 }
 
-/// They stay void with the claim that takes an item by another call, and until it is retired.
+/// The calls stay void when another call takes an item for the claim, until the claim is retired.
 #[test]
-fn void_calls_stay_void_while_their_claim_holds_and_after_it() -> Result<()> {
+fn void_calls_stay_void_until_their_claim_is_retired() -> Result<()> {
     with_place(async |place| {
         let (bank, claim) = empty_bank(place).await?;
         assert_eq!(bank.attempt_confirm(call(1).again(), &claim).await?, Confirmed::Unknown);
@@ -102,14 +104,14 @@ fn void_calls_stay_void_while_their_claim_holds_and_after_it() -> Result<()> {
     })
 }
 
-/// It has seen a claim that has ended for it, and not yet for the repetition.
+/// By the clock of the late attempt, the claim has ended. By the clock of the repeated attempt, it still holds.
 #[test]
-fn a_retire_that_was_sent_before_its_call_became_void_forgets_nothing() -> Result<()> {
+fn a_late_retire_of_a_void_call_forgets_nothing() -> Result<()> {
     with_place(async |place| {
         let (gate, (bank, claim)) = (Gate::default(), empty_bank(place).await?);
         bank.add(&items(1)?).await?;
         let _ = bank.take(&claim, Hold::For(HOUR)).await?;
-        // The clock of the first attempt is ahead by less than clocks may be apart.
+        // The clock of the first attempt is an hour ahead.
         let ahead = ManualClock::new();
         ahead.advance(HOUR);
         let builder = place.builder().clock(ahead).max_skew(Duration::ZERO);
@@ -130,7 +132,7 @@ fn a_retire_that_was_sent_before_its_call_became_void_forgets_nothing() -> Resul
 }
 
 #[test]
-fn a_claim_has_room_for_sixteen_calls_and_upkeep_makes_room() -> Result<()> {
+fn a_claim_keeps_sixteen_void_calls_until_upkeep_deletes_them() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -158,7 +160,7 @@ fn requests(faults: &Faults) -> u64 {
     sent
 }
 
-/// A first attempt that is refused writes nothing. The write of a repeated one may be lost as well.
+/// A first attempt that is refused writes nothing. The write of a repeated attempt may be lost as well.
 #[test]
 fn only_a_repeated_refusal_writes() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! A sale of which most items are held and confirmed, and then do not slow down takes.
+//! A sale in which most items are confirmed. Confirmed items do not slow down later takes.
 
 use std::time::Duration;
 

@@ -16,7 +16,7 @@ use crate::support::{Place, failed};
 const MINUTE: Duration = Duration::from_secs(60);
 const ADA: &str = "ada";
 const BOB: &str = "bob";
-/// More requests than any call of the table has.
+/// More requests than any of these calls sends.
 const MOST_REQUESTS: usize = 8;
 
 /// A step of a caller.
@@ -202,7 +202,7 @@ fn is_confirmed(state: &ClaimState) -> bool {
 
 #[test]
 #[ignore = "it takes a minute: cargo xtask prove dynamo"]
-fn whatever_runs_through_while_a_request_is_held_no_item_has_two_holders() -> Result<()> {
+fn an_item_has_one_holder_whatever_runs_while_a_request_is_held() -> Result<()> {
     with_place(async |place| {
         let other = place.store().await?;
         let (mut cells, mut wrong) = (0, vec![]);

@@ -22,7 +22,7 @@ const EACH: usize = 4;
 /// The number of ids per process of this library. The package is slower, so its processes get fewer.
 const IDS_OF_OURS: usize = 3_500;
 const IDS_OF_THEIRS: usize = ITEMS / EACH - IDS_OF_OURS;
-/// Every tenth id of the neighbour is served too.
+/// Each process also serves every tenth id of its neighbour.
 const SHARED: usize = 10;
 /// The number of kills, and the longest time between two of them.
 const KILLS: usize = 40;
@@ -30,7 +30,7 @@ const BETWEEN: Duration = Duration::from_millis(400);
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove dynamo"]
-async fn both_empty_one_bank_together() -> Result<()> {
+async fn python_and_rust_processes_empty_one_bank_together() -> Result<()> {
     let found = together("undisturbed", None).await?;
     assert_eq!((found.lost, found.unserved), (0, 0), "items lost and ids without one");
     Ok(())
@@ -38,17 +38,17 @@ async fn both_empty_one_bank_together() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove dynamo"]
-async fn ours_lose_nothing_when_they_are_killed() -> Result<()> {
+async fn killed_rust_processes_lose_no_item() -> Result<()> {
     let found = together("ours killed", Some(Kind::Ours)).await?;
     assert_eq!(found.kills, KILLS, "kills at work");
     assert_eq!((found.lost, found.unserved), (0, 0), "items lost and ids without one");
     Ok(())
 }
 
-/// The package's losses when it is killed are only counted: they do not depend on this library.
+/// A Python process may lose an item when it is killed. This loss does not depend on this library.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove dynamo"]
-async fn theirs_lose_only_what_they_had_in_their_hands() -> Result<()> {
+async fn killed_python_processes_lose_at_most_one_item_per_kill() -> Result<()> {
     let found = together("theirs killed", Some(Kind::Theirs)).await?;
     assert_eq!(found.kills, KILLS, "kills at work");
     assert!(found.lost <= KILLS, "{} items are lost by {KILLS} kills", found.lost);

@@ -1,4 +1,4 @@
-//! Thousands of orders and their vouchers, of which half of the transactions meet a fault.
+//! Thousands of orders and their vouchers. Half of the transactions meet a fault.
 
 #[path = "../backend/parts/rounds.rs"]
 mod rounds;
@@ -12,6 +12,6 @@ use crate::scene::with_place;
 
 #[test]
 #[ignore = "it takes minutes: cargo xtask prove dynamo"]
-fn no_order_is_without_its_voucher_and_no_voucher_without_its_order() -> Result<()> {
+fn every_order_has_its_voucher_and_every_voucher_its_order() -> Result<()> {
     with_place(async |place| rounds::rounds(place, 5_000).await)
 }

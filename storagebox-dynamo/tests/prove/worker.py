@@ -1,7 +1,7 @@
-"""Takes an item for each id of a list with the package of article 1 as it is, and writes down what it was told.
+"""Takes an item for each id of a list with the unchanged package of article 1, and writes the outcomes to a file.
 
-python worker.py ITEMS RECORDS IDS TOLD: two tables, a file of ids, and one of lines `id<TAB>item`, which a worker that is
-started again goes on with. An id that is told of no item has the item `-`.
+python worker.py ITEMS RECORDS IDS TOLD: two tables, a file of ids, and a file of lines `id<TAB>item`, after which a
+restarted worker continues. An id without an item has the item `-`.
 """
 
 import os
@@ -23,7 +23,7 @@ def lines(path):
 
 
 def told(desk, id):
-    """Others may have an item in their hands and put it back, so that nothing is final at once."""
+    """Retries, because another worker may hold an item and put it back."""
     for _ in range(TRIES):
         try:
             item = desk.fetch_item_for_deduplication_id(id)

@@ -76,7 +76,7 @@ impl Articles {
         self.builder().article_tables_from_client(&self.driver().await, &self.records)
     }
 
-    /// Opens the tables with a new client, and returns the control of its faults, of which it has none yet.
+    /// Opens the tables with a new client without faults, and returns the control that adds faults.
     pub async fn through(&self, builder: DynamoBuilder) -> Result<(ArticleTables, Faults)> {
         let faults = Faults::new(self.table.http());
         let http = SharedHttpClient::new(faults.clone());

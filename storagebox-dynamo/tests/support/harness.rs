@@ -79,7 +79,7 @@ pub async fn open_beside(address: String) -> Result<Arc<dyn Backend>> {
 /// A prefix of keys for one case.
 struct Keys {
     place: Place,
-    /// The clients' connection to the server, if it has faults.
+    /// The clients' connection to the server, if the case has faults.
     faults: Option<Faults>,
 }
 

@@ -21,7 +21,7 @@ use tokio::task::spawn_blocking;
 /// The word for the endpoint of AWS in an address.
 const AWS: &str = "aws";
 
-/// Longer than a case may make no progress, so that no call times out on a busy machine.
+/// Longer than a case may run without progress, so that no call times out on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A temporary table.
@@ -32,7 +32,7 @@ pub struct Table {
     endpoint: Option<String>,
     driver: Driver,
     places: AtomicU64,
-    /// The server, if it is this table's own.
+    /// The table's own server, if it has one.
     own: Option<Dynamo>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct MemoryLedger {
 /// The entries of one key.
 #[derive(Clone, Debug, Default)]
 struct Entries {
-    /// The sum of `compacted` and all entries, kept so that a read adds nothing up.
+    /// The sum of `compacted` and all entries.
     value: i64,
     compacted: Option<Compacted>,
     by_time: BTreeMap<Place, Entry>,
@@ -33,7 +33,7 @@ struct Entries {
     void: VoidOps<i64>,
 }
 
-/// The position of an entry in the log: its milliseconds since 1970, and its operation.
+/// The position of an entry in the log: its time in milliseconds since 1970, and its operation.
 type Place = (i64, OpId);
 
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl Entries {
         Page { next: entries.last().filter(|_| !is_last).map(cursor_after), entries }
     }
 
-    /// Merges at most `limit` of the oldest entries up to the horizon, and returns how many.
+    /// Merges at most `limit` entries that are not younger than the horizon, the oldest first, and returns how many.
     fn compact(&mut self, horizon: i64, limit: usize) -> usize {
         self.void.forget_up_to(usize::MAX, |since| since <= horizon);
         let mut merged = 0;
@@ -109,13 +109,14 @@ impl Entries {
         merged
     }
 
-    /// Merges the oldest entry if it is not younger than the horizon, and returns whether it did. An entry that would
-    /// take the sum beyond `i64` is not merged: the changes that bring the sum back may be younger than the horizon.
+    /// Merges the oldest entry into the sum if it is not younger than the horizon and the sum stays within `i64`.
+    /// Returns whether it was merged.
     fn merge_first(&mut self, horizon: i64) -> bool {
         let Some(first) = self.by_time.first_entry().filter(|entry| entry.key().0 <= horizon) else {
             return false;
         };
         if let Entry::Change(delta, _) = *first.get() {
+            // The changes that bring the sum back may be younger than the horizon.
             let Some(grown) = self.compacted.unwrap_or_default().grown(delta, first.key().0) else {
                 return false;
             };
@@ -154,7 +155,7 @@ fn shown(((at, op), entry): (&Place, &Entry)) -> Option<LedgerEntry> {
     }
 }
 
-/// The last entry that a listing has shown.
+/// The last entry that the previous page of a listing has shown.
 enum After {
     Start,
     Sum,
@@ -187,12 +188,12 @@ impl MemoryLedger {
         Self { settings, cells: Keyed::default() }
     }
 
-    /// Returns the same ledgers within a transaction.
+    /// Returns the same ledgers, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         Self { settings: self.settings.clone(), cells: self.cells.joined(by) }
     }
 
-    /// Runs one step on the key's entries, with the time in milliseconds since 1970.
+    /// Runs `step` on the key's entries and the current time in milliseconds since 1970.
     fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Entries, i64) -> T) -> Result<T> {
         let mut cells = self.cells.to_change(key)?;
         let now = self.settings.now().millis();
@@ -258,13 +259,14 @@ impl Ledger for MemoryLedger {
         })
     }
 
-    /// Returns the current value, which costs no more than an older one.
+    /// Returns the current value, because an older value would not cost less.
     async fn value_within(&self, key: &Key, _max_age: Duration) -> Result<i64> {
         self.value(key).await
     }
 }
 
-/// Returns the milliseconds of a duration, rounded up so that no entry counts as older than it is.
+/// Returns the milliseconds of a duration, rounded up.
 fn whole_millis(duration: Duration) -> i64 {
+    // No entry may count as older than it is.
     i64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }

@@ -9,7 +9,7 @@ use crate::clock::Time;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ops {
     by_id: HashMap<OpId, Known>,
-    /// Oldest first. All operations of a namespace are remembered equally long, so the oldest is forgotten first.
+    /// The operations in the order in which they are forgotten, the oldest first.
     by_age: VecDeque<(Time, OpId)>,
 }
 
@@ -38,7 +38,7 @@ impl Ops {
         capacity.is_some_and(|capacity| self.by_id.len() >= capacity as usize)
     }
 
-    /// Forgets at most `most` operations whose memory is over, the oldest first, and returns how many.
+    /// Forgets at most `most` operations that are past their retention, the oldest first, and returns how many.
     pub(super) fn forget_up_to(&mut self, most: usize, memory: Remember, now: Time) -> usize {
         let mut forgotten = 0;
         while forgotten < most && self.forgets_the_oldest(memory, now) {

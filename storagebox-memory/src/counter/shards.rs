@@ -4,10 +4,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use storagebox_core::{Bounds, Change, Counted, OpId};
 
-/// An integer wider than the values, so that sums and differences never overflow.
+/// An integer type in which sums and differences of counter values cannot overflow.
 type Wide = i128;
 
-/// The bound of a side without one. It is beyond any sum of `i64` values.
+/// The value that stands for a missing bound. It is beyond any sum of `i64` values.
 const FAR: Wide = 1 << 100;
 
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Shards {
     shards: Vec<Shard>,
 }
 
-/// A part of the value and a part of each bound. The parts of all shards add up to the whole.
+/// A shard of a counter: its parts of the value and of the two bounds.
 #[derive(Clone, Copy, Debug)]
 struct Shard {
     value: Wide,
@@ -25,12 +25,12 @@ struct Shard {
 }
 
 impl Shard {
-    /// Returns how far the value may still move in the direction of the delta.
+    /// Returns how far the value may still move in the direction of `delta`.
     fn room(&self, delta: Wide) -> Wide {
         if delta < 0 { self.value - self.floor } else { self.ceiling - self.value }
     }
 
-    /// Moves the bound on the delta's side outwards by `by`, or inwards if `by` is negative.
+    /// Moves one bound outwards by `by`: the floor if `delta` is negative, and otherwise the ceiling.
     fn widen(&mut self, delta: Wide, by: Wide) {
         if delta < 0 { self.floor -= by } else { self.ceiling += by }
     }
@@ -61,7 +61,7 @@ impl Shards {
         i64::try_from(total).unwrap_or(if total < 0 { i64::MIN } else { i64::MAX })
     }
 
-    /// Returns the value after the change, or the outcome that rejects it.
+    /// Returns the total after the change, or the outcome that rejects the change.
     pub(super) fn fits(&self, change: &Change) -> Result<i64, Counted> {
         let value = self.total().checked_add(change.delta).ok_or(Counted::Overflow)?;
         if self.bounds.contains(value) && change.bounds.contains(value) {
@@ -70,7 +70,8 @@ impl Shards {
         Err(Counted::OutOfBounds)
     }
 
-    /// Adds the delta, which must fit the total, to the operation's shard, with room from other shards if needed (C-2).
+    /// Adds the delta to the shard of the operation, which takes room from other shards if needed (C-2). The total must
+    /// have room for the delta.
     pub(super) fn add(&mut self, op: &OpId, delta: i64) {
         let delta = Wide::from(delta);
         let own = shard_of(op, self.shards.len());
@@ -85,7 +86,7 @@ impl Shards {
     }
 }
 
-/// Returns the part of a bound for one of `count` shards. The parts add up to the bound.
+/// Returns the part of `bound` that belongs to the shard `index` of `count` shards.
 fn share(bound: Wide, count: Wide, index: Wide) -> Wide {
     bound / count + (bound % count).signum() * Wide::from(index < (bound % count).abs())
 }
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_of_a_bound_add_up() {
+    fn shares_of_a_bound_add_up_to_the_bound() {
         for bound in [-10, -1, 0, 1, 7, 64, i128::from(i64::MAX), i128::from(i64::MIN)] {
             for count in 1..=9 {
                 assert_eq!((0..count).map(|index| share(bound, count, index)).sum::<i128>(), bound);
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn no_shard_ever_leaves_its_part() {
+    fn value_of_each_shard_stays_within_its_bounds() {
         let mut shards = Shards::new(Some((5, Bounds::between(-7, 11).unwrap())));
         for step in 0..1_000_i64 {
             let delta = (step * 7_919 % 13) - 6;

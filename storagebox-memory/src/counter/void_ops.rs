@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use storagebox_core::backend::rules::VoidCalls;
 use storagebox_core::{Attempt, Counted, OpId, Result};
 
-/// The operations of a counter that were refused and have void calls. There are none unless an attempt was lost and then
-/// refused. They take no room of the operations that the counter remembers.
+/// The operations of a counter that have void calls. They do not count against the capacity of the counter.
 #[derive(Clone, Debug)]
 pub(super) struct VoidOps<T>(HashMap<OpId, VoidOp<T>>);
 
@@ -14,7 +13,7 @@ pub(super) struct VoidOps<T>(HashMap<OpId, VoidOp<T>>);
 struct VoidOp<T> {
     calls: VoidCalls,
     refusal: Counted,
-    /// When the last of the calls became void.
+    /// The time at which the latest of the calls became void.
     since: T,
 }
 
@@ -29,13 +28,13 @@ impl<T: Copy> VoidOps<T> {
         self.0.is_empty()
     }
 
-    /// Returns the refusal of this attempt, if its call is void.
+    /// Returns the stored refusal if the call of this attempt is void.
     pub(super) fn find(&self, op: &OpId, attempt: Attempt, is_past: impl Fn(T) -> bool) -> Option<Counted> {
         let known = self.0.get(op).filter(|known| known.calls.contain(attempt) && !is_past(known.since));
         known.map(|known| known.refusal)
     }
 
-    /// Returns the refusal of an attempt. If the attempt is repeated, its call is void from now on.
+    /// Refuses an attempt with `refusal`. Makes its call void if the attempt is repeated.
     pub(super) fn refuse(
         &mut self,
         op: &OpId,
@@ -61,7 +60,7 @@ impl<T: Copy> VoidOps<T> {
         self.0.remove(op);
     }
 
-    /// Forgets at most `most` operations that are past their retention, and returns how many.
+    /// Forgets at most `most` operations whose void calls are past their retention, and returns how many.
     pub(super) fn forget_up_to(&mut self, most: usize, is_past: impl Fn(T) -> bool) -> usize {
         let mut forgotten = 0;
         self.0.retain(|_, known| {

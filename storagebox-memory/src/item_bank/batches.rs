@@ -41,7 +41,7 @@ impl MemoryBank {
         stripe.find(item, hash).map_or(ItemState::Unknown, state)
     }
 
-    /// Makes one step per distinct item. Within a transaction, `own` is called on all items first.
+    /// Calls `step` on each distinct item. Within a transaction, first calls `own` on all items.
     fn each(
         &self,
         items: &[Item],
@@ -57,7 +57,7 @@ impl MemoryBank {
         (hash, Striped::<Stripe>::stripe_of(hash))
     }
 
-    /// Locks the stripe of a new item and returns its slot, which may be changed; `None` if the bank knows the item.
+    /// Locks the stripe of a new item, and prepares a change of its slot. Returns `None` if the bank knows the item.
     fn entered(&self, item: &Item) -> Result<Option<(LockedItems<'_>, u32)>> {
         let (hash, stripe) = self.place_of(item);
         let mut items = self.items.lock(stripe);
@@ -69,8 +69,8 @@ impl MemoryBank {
         Ok(Some((items, index)))
     }
 
-    /// Locks the stripe of an item and returns its slot and its state; `None` if the item is unknown. The slot may be
-    /// changed if its state is `from`.
+    /// Locks the stripe of an item, and returns its slot and its state, or `None` if the item is unknown. Prepares a
+    /// change of the slot if the state is `from`.
     fn known(&self, item: &Item, from: &ItemState) -> Result<Option<(LockedItems<'_>, u32, ItemState)>> {
         let (hash, stripe) = self.place_of(item);
         let mut items = self.items.lock(stripe);
@@ -82,8 +82,7 @@ impl MemoryBank {
         Ok((state != ItemState::Unknown).then_some((items, index, state)))
     }
 
-    /// Calls `change` with the stripe and the index of each distinct item in the state `from`, and `other` with the state
-    /// of each other one.
+    /// Calls `change` on each distinct item whose state is `from`, and `other` with the state of each other item.
     fn change_each(
         &self,
         items: &[Item],

@@ -9,7 +9,7 @@ use crate::clock::Time;
 use crate::config::Settings;
 use crate::transaction::{End as Outcome, Ending, Open, Pending, Touched};
 
-/// The claims of a stripe.
+/// The claims of one stripe of a bank.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     table: HashTable<Claim>,
@@ -20,7 +20,7 @@ pub(super) struct Claims {
 #[derive(Debug)]
 struct Claim {
     id: ClaimId,
-    /// Kept so that a growing table need not hash every id again.
+    /// The hash of the id, which the table needs when it grows.
     hash: u64,
     state: State,
 }
@@ -31,7 +31,7 @@ impl Claim {
     }
 }
 
-/// The state in a claim's record. A hold is stored at the item as well, and both change together.
+/// The state of a claim. A hold is also stored in the item's slot, and both always change together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Holds { at: Slot, until: Option<Time> },
@@ -39,14 +39,14 @@ pub(super) enum State {
     Ended { why: End, since: Time },
 }
 
-/// The location of an item, which never changes.
+/// The location of an item in its bank. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) stripe: u8,
     pub(super) index: u32,
 }
 
-/// A claim before a transaction changed it.
+/// The state of a claim from before a transaction changed it.
 #[derive(Debug)]
 struct Before {
     hash: u64,
@@ -55,7 +55,8 @@ struct Before {
 }
 
 impl Claims {
-    /// Prepares a change of the claim. Returns `Contention` if the claim belongs to another transaction.
+    /// Prepares a change of the claim by the transaction `by`, or by a caller outside any transaction. Returns
+    /// `Contention` if another transaction has changed the claim.
     pub(super) fn own(
         &mut self,
         (claim, hash): (&ClaimId, u64),
@@ -73,7 +74,7 @@ impl Claims {
         self.table.find(hash, |known| known.is(claim, hash)).map(|known| known.state)
     }
 
-    /// Returns the state of the claim for a reader within `by`, or in no transaction.
+    /// Returns the state of the claim that the transaction `by` sees, or that callers outside any transaction see.
     pub(super) fn seen_by(&self, by: Option<&Open>, claim: &ClaimId, hash: u64) -> Option<State> {
         match self.pending.of_another(claim, by) {
             Some((_, before)) => before.state,
@@ -96,8 +97,8 @@ impl Claims {
         }
     }
 
-    /// Forgets at most `budget` claims whose state is forgotten, and returns how many. Forgets none while a transaction
-    /// has changed claims of the stripe.
+    /// Forgets at most `budget` claims that are past their retention, and returns how many. Forgets none while an open
+    /// transaction has changed claims of the stripe.
     pub(super) fn maintain(
         &mut self,
         budget: usize,

@@ -9,18 +9,18 @@ use storagebox_core::{ClaimId, Clock, Counts, Item, ItemState, ListedItem, Resul
 use crate::clock::Time;
 use crate::transaction::{End, Ending, Open, Pending, Touched};
 
-/// The number of lapsed holds that one take frees. It is above one so that lapsed holds do not accumulate.
+/// The maximum number of lapsed holds that one take ends. It is above 1, so that lapsed holds do not accumulate.
 const REAPED_PER_POP: usize = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Stripe {
     index: HashTable<u32>,
     slots: Vec<Slot>,
-    /// All free slots, and some that were withdrawn since they were pushed.
+    /// A stack of all free slots. It may also have withdrawn slots, which were free when they were pushed.
     free: Vec<u32>,
-    /// The ends of timed holds. An end whose hold has changed since is ignored.
+    /// The ends of timed holds, with their slots. An entry is ignored if the slot's hold has changed since.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The slots without an item, because the transaction that added it was rolled back.
+    /// The slots that new items can use: the transaction that added their items was rolled back.
     vacant: Vec<u32>,
     pending: Pending<u32, Place>,
 }
@@ -31,16 +31,16 @@ struct Slot {
     place: Place,
 }
 
-/// The state of an item. Rare variants are boxed, because a bank may have ten million items.
+/// The state of an item. Large variants are boxed to save memory, because a bank may have ten million items.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    /// The bank does not have the item, or not yet.
+    /// The bank does not have the item: `add` has not finished, or its transaction was rolled back.
     Absent,
     Free,
     Held(ClaimId),
     Timed(Box<Timed>),
     Spent(Option<ClaimId>),
-    /// `queued` while the slot is still in the list of free slots, so that a restore does not push it twice.
+    /// The item is withdrawn. `queued` says whether the slot is still in the list of free slots.
     Withdrawn {
         queued: bool,
     },
@@ -77,7 +77,7 @@ impl Place {
 }
 
 impl Stripe {
-    /// Returns the slot of the item. A new one is absent.
+    /// Returns the slot of the item. For a new item, first creates a slot with the state `Absent`.
     pub(super) fn enter(&mut self, item: &Item, hash: u64, hasher: impl Fn(&Item) -> u64) -> u32 {
         if let Some(known) = self.find(item, hash) {
             return known;
@@ -93,12 +93,13 @@ impl Stripe {
         index
     }
 
-    /// Returns whether the bank lacks the item of the slot, for a caller within `by` or in no transaction.
+    /// Returns whether the transaction `by`, or a caller outside any transaction, sees no item in the slot.
     pub(super) fn is_absent(&self, index: u32, by: Option<&Open>) -> bool {
         matches!(self.seen_by(by, index), Place::Absent)
     }
 
-    /// Prepares a change of the slot. Returns `Contention` if it belongs to another transaction.
+    /// Prepares a change of the slot by the transaction `by`, or by a caller outside any transaction. Returns
+    /// `Contention` if another transaction has changed the slot.
     pub(super) fn own(&mut self, index: u32, by: Option<&Open>, touched: impl FnOnce() -> Touched) -> Result<()> {
         if by.is_none() && self.pending.is_empty() {
             return Ok(());
@@ -107,12 +108,12 @@ impl Stripe {
         self.pending.own(&index, by, touched, || slots[index as usize].place.clone())
     }
 
-    /// Returns the place of the item for a reader within `by`, or in no transaction.
+    /// Returns the state of the slot that the transaction `by` sees, or that callers outside any transaction see.
     fn seen_by(&self, by: Option<&Open>, index: u32) -> &Place {
         self.pending.of_another(&index, by).map_or(&self.slots[index as usize].place, |(_, before)| before)
     }
 
-    /// Returns the transaction that took or withdrew an item that is free for everybody else.
+    /// Returns another open transaction that took or withdrew an item, if any. A rollback of it would free the item.
     pub(super) fn taken_by_another(&self, by: Option<&Open>, clock: &dyn Clock) -> Option<&Open> {
         if self.pending.is_empty() {
             return None;
@@ -134,7 +135,7 @@ impl Stripe {
         self.seen_by(by, index).state(now)
     }
 
-    /// Returns a free slot, which may be one whose hold has lapsed. The clock is read only if there are timed holds.
+    /// Ends some lapsed holds, and removes a free slot from the list of free slots. Returns `None` if no slot is free.
     pub(super) fn pop(&mut self, by: Option<&Open>, clock: &dyn Clock) -> Option<u32> {
         if !self.ends.is_empty() {
             self.reap(by, Time::of(clock));
@@ -153,7 +154,7 @@ impl Stripe {
         found
     }
 
-    /// Frees at most `REAPED_PER_POP` slots whose holds have lapsed, those that ended first before others.
+    /// Ends at most `REAPED_PER_POP` lapsed holds, the earliest end first, and frees their slots.
     fn reap(&mut self, by: Option<&Open>, now: Time) {
         let (mut reaped, mut of_others) = (0, vec![]);
         while let Some(Reverse((end, index))) = self.ends.peek().copied() {
@@ -182,7 +183,8 @@ impl Stripe {
         }
     }
 
-    /// Returns the end of the claim's hold on the slot (inner `None`: never), or `None` if the claim does not hold it.
+    /// Returns the end of the claim's hold on the slot, or `Some(None)` if the hold never ends. Returns `None` if the
+    /// claim does not hold the slot.
     pub(super) fn held_by(&self, index: u32, claim: &ClaimId, now: Time) -> Option<Option<Time>> {
         match &self.slots[index as usize].place {
             Place::Held(by) if by == claim => Some(None),
@@ -225,7 +227,7 @@ impl Stripe {
         }
     }
 
-    /// Appends items from the slot `first` on until there are `limit` entries, and returns the next slot.
+    /// Appends the items from the slot `first` on, until `entries` has `limit` items. Returns the slot that follows.
     pub(super) fn list(
         &self,
         first: usize,
@@ -244,7 +246,7 @@ impl Stripe {
         next
     }
 
-    /// Puts back the place that a slot had before a transaction. The list of free slots and the ends follow.
+    /// Restores the place that a slot had before a transaction. Updates the list of free slots and the ends.
     fn put_back(&mut self, index: u32, mut before: Place) {
         let was_queued = self.slots[index as usize].place.is_queued();
         match &mut before {
@@ -255,7 +257,7 @@ impl Stripe {
             Place::Absent | Place::Held(_) | Place::Spent(_) => {}
         }
         if was_queued && !before.is_queued() {
-            // What the transaction freed is near the end.
+            // The slot is near the end of the list, because the transaction pushed it.
             let queued = self.free.iter().rposition(|queued| *queued == index);
             queued.map(|queued| self.free.swap_remove(queued));
         }

@@ -8,14 +8,14 @@ use storagebox_core::{Attempt, ClaimId, Result};
 use crate::clock::Time;
 use crate::config::Settings;
 
-/// The claims of a stripe that have void calls. There are none unless an attempt was lost and then refused.
+/// The claims of one stripe that have void calls.
 #[derive(Debug, Default)]
 pub(super) struct VoidClaims(HashMap<ClaimId, VoidClaim>);
 
 #[derive(Clone, Debug)]
 pub(super) struct VoidClaim {
     calls: VoidCalls,
-    /// When the last of the calls became void.
+    /// The time at which the latest of the calls became void.
     since: Time,
 }
 
@@ -26,7 +26,7 @@ impl VoidClaims {
         known.is_some_and(|known| known.calls.contain(attempt))
     }
 
-    /// Returns the refusal of an attempt. If the attempt is repeated, its call is void from now on.
+    /// Refuses an attempt with `refusal`. Makes its call void if the attempt is repeated.
     pub(super) fn refuse<T>(
         &mut self,
         claim: &ClaimId,
@@ -56,7 +56,7 @@ impl VoidClaims {
         self.0.get(claim).cloned()
     }
 
-    /// Puts back what [`of`](Self::of) returned earlier.
+    /// Restores the void calls of a claim to `before`, which [`of`](Self::of) returned before a transaction.
     pub(super) fn put_back(&mut self, claim: ClaimId, before: Option<VoidClaim>) {
         match before {
             Some(before) => self.0.insert(claim, before),
@@ -64,7 +64,7 @@ impl VoidClaims {
         };
     }
 
-    /// Forgets at most `budget` claims that are past their retention, and returns how many.
+    /// Forgets at most `budget` claims whose void calls are past their retention, and returns how many.
     pub(super) fn maintain(&mut self, budget: usize, settings: &Settings) -> usize {
         let (now, mut used) = (settings.now(), 0);
         self.0.retain(|_, known| {

@@ -7,14 +7,15 @@ use storagebox_core::{Namespace, Result};
 
 use crate::transaction::{End, Ending, Open, Touched};
 
-/// The namespaces of one kind.
+/// The namespaces of one kind of part.
 pub(super) struct ByName<T>(Arc<Mutex<Names<T>>>);
 
 struct Names<T>(BTreeMap<Namespace, Named<T>>);
 
 struct Named<T> {
     part: Arc<T>,
-    /// The transaction that created the namespace, while it is open and nobody else has opened the namespace.
+    /// The transaction that created the namespace. It is `None` once that transaction has ended or another caller has
+    /// opened the namespace.
     created_by: Option<Open>,
 }
 
@@ -29,7 +30,7 @@ impl<T> ByName<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the namespace of this name, and creates it if it does not exist.
+    /// Returns the namespace of this name. Creates it if it does not exist.
     pub(super) fn get(&self, name: &Namespace, create: impl FnOnce() -> T) -> Arc<T> {
         let mut names = self.lock();
         let create = || Named { part: Arc::new(create()), created_by: None };
@@ -43,8 +44,8 @@ impl<T> ByName<T> {
 }
 
 impl<T: Send + Sync + 'static> ByName<T> {
-    /// Returns the namespace of this name, if `is_same` finds that it was created as asked. Creates it if it does not
-    /// exist, until the end of the transaction if that is rolled back.
+    /// Returns the namespace of this name. Creates it if it does not exist; a rollback of the transaction `by` then
+    /// removes it. Fails if `is_same` refuses the options of an existing namespace.
     pub(super) fn open(
         &self,
         name: &Namespace,
@@ -65,7 +66,7 @@ impl<T: Send + Sync + 'static> ByName<T> {
 impl<T> Named<T> {
     fn open(&mut self, by: Option<&Open>, is_same: impl Fn(&T) -> Result<()>) -> Result<Arc<T>> {
         match (self.created_by.take_if(|creator| by.is_none_or(|by| !by.is(creator))), is_same(&self.part)) {
-            // It is not known whether the namespace will have been created with these options.
+            // The creator may still commit or roll back, so it is undecided whether the namespace keeps these options.
             (Some(creator), Err(_)) => {
                 let refused = creator.refuse(by);
                 self.created_by = Some(creator);

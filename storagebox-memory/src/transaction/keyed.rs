@@ -12,7 +12,7 @@ use super::open::{End, Ending, Open, Touched};
 use super::pending::Pending;
 use crate::striped::{Striped, page};
 
-/// A striped map, as a transaction sees it or, with `by` being `None`, as everybody else does.
+/// A striped map, as the transaction `by` sees it, or as callers outside any transaction see it.
 #[derive(Debug)]
 pub(crate) struct Keyed<K, V> {
     stripes: Arc<Striped<Entries<K, V>>>,
@@ -25,10 +25,11 @@ pub(crate) struct Entries<K, V> {
     pending: Pending<K, Option<V>>,
 }
 
-/// The map of a stripe, for the entry of one key only.
+/// The map of a stripe, locked for the entry of a single key.
 pub(crate) enum Entry<'a, K, V> {
     Current(MutexGuard<'a, Entries<K, V>>),
-    /// What others see of an entry that a transaction has changed. Changes of it are lost.
+    /// A copy of the entry from before an open transaction changed it, for readers outside that transaction. Changes of
+    /// the copy are lost.
     Before(BTreeMap<K, V>),
 }
 
@@ -45,7 +46,7 @@ impl<K, V> Default for Keyed<K, V> {
 }
 
 impl<K, V> Keyed<K, V> {
-    /// Returns the same map within a transaction.
+    /// Returns the same map, as the transaction `by` sees it.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         Self { stripes: Arc::clone(&self.stripes), by: Some(by.clone()) }
     }
@@ -60,9 +61,8 @@ where
     K: Ord + Clone + Hash + Send + 'static,
     V: Clone + Send + 'static,
 {
-    /// Locks the stripe of a key whose entry may be changed.
-    ///
-    /// Returns `Contention` if the entry belongs to another transaction.
+    /// Locks the stripe of a key, and prepares a change of the key's entry. Returns `Contention` if another transaction
+    /// has changed the entry.
     pub(crate) fn to_change(&self, key: &K) -> Result<Entry<'_, K, V>> {
         let stripe = Striped::<()>::stripe_of(self.stripes.hash(key));
         let mut entries = self.stripes.lock(stripe);
@@ -74,7 +74,7 @@ where
         Ok(Entry::Current(entries))
     }
 
-    /// Locks the stripe of a key whose entry is only read.
+    /// Locks the stripe of a key, for reading the key's entry.
     pub(crate) fn to_read(&self, key: &K) -> Entry<'_, K, V> {
         let entries = self.stripes.lock_for(key);
         match entries.pending.of_another(key, self.by.as_ref()) {
@@ -83,8 +83,8 @@ where
         }
     }
 
-    /// Calls `visit` on each stripe with the rest of the budget, except on those that a transaction has changed. Returns
-    /// the sum of what the visits used.
+    /// Calls `visit` on each stripe with the budget that is left, except on stripes that an open transaction has
+    /// changed. Returns the sum of what the calls used.
     pub(crate) fn spend(&self, budget: usize, mut visit: impl FnMut(&mut BTreeMap<K, V>, usize) -> usize) -> usize {
         self.stripes.spend(budget, |entries, budget| match entries.pending.is_empty() {
             true => visit(&mut entries.map, budget),
@@ -92,7 +92,7 @@ where
         })
     }
 
-    /// Returns a page of entries in the order of stripe and key, so that a scan shows an entry that stays exactly once.
+    /// Returns a page of entries in the order of stripe and key. Entries that stay in the map are listed exactly once.
     pub(crate) fn page<E>(
         &self,
         cursor: Option<&Cursor>,
@@ -158,10 +158,8 @@ impl<K, V> DerefMut for Entry<'_, K, V> {
     }
 }
 
-/// Makes one step per entry of a batch. Within a transaction, all entries are made its own first, so that a call that
-/// has to wait has changed nothing.
-///
-/// Returns `OutcomeUnknown` if a step fails after another one was made.
+/// Calls `step` on each entry of a batch. Within a transaction, first calls `own` on all entries, so that a call that
+/// must wait has changed nothing. Returns `OutcomeUnknown` if a step fails after another step succeeded.
 pub(crate) fn each_of<T, I: Iterator<Item = T>>(
     by: Option<&Open>,
     batch: impl Fn() -> I,

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::striped::Striped;
 
-/// A transaction, until it ends. Clones are the same transaction.
+/// An open transaction. Clones are handles on the same transaction.
 #[derive(Clone)]
 pub(crate) struct Open(Arc<Inner>);
 
@@ -24,9 +24,9 @@ struct State {
     is_over: bool,
     /// Whether a call made the commit impossible (J-4).
     is_doomed: bool,
-    /// The transaction that refused the last call, until the call waits for it.
+    /// The transaction because of which the last call was refused, until that call waits for its end.
     refused_by: Option<Open>,
-    /// The transaction for whose end a call waits.
+    /// The transaction for whose end a call of this transaction waits.
     waits_for: Option<Open>,
 }
 
@@ -37,12 +37,12 @@ pub(crate) enum End {
     Rollback,
 }
 
-/// What is locked as a whole, and knows what it was before a transaction changed it.
+/// Data under one lock, which can end a transaction and undo its changes.
 pub(crate) trait Ending {
-    /// The place in the order of locks: what a call locks while it holds another lock has the higher rank.
+    /// The rank in the lock order. A call that takes two locks takes the lock with the lower rank first.
     const RANK: u8;
 
-    /// Forgets the transaction. After a rollback everything is again as it was before.
+    /// Ends the transaction for this data. A rollback restores the values from before the transaction.
     fn end(&mut self, transaction: &Open, how: End);
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Touched {
 /// The order in which the locks are taken: by rank, address and stripe.
 type Order = (u8, usize, usize);
 
-/// Locks by number. It hides the type of what they guard.
+/// A set of numbered locks. Hides the type of the data that they guard.
 trait Locks: Send + Sync {
     fn rank(&self) -> u8;
 
@@ -120,7 +120,7 @@ impl Open {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the end of the transaction concerns this lock, which the caller holds.
+    /// Records that the transaction must take this lock at its end. The caller must hold the lock.
     pub(crate) fn touch(&self, touched: Touched) -> Result<()> {
         let mut state = self.state();
         if state.is_over {
@@ -130,17 +130,18 @@ impl Open {
         Ok(())
     }
 
-    /// Makes the commit impossible, and returns the error that says so (J-4).
+    /// Makes the commit of this transaction impossible, and returns the error that says so (J-4).
     pub(crate) fn doom(&self) -> Error {
         self.state().is_doomed = true;
         lease_is_over()
     }
 
-    /// Ends the transaction, unless it is over. All locks are held together, so that no other call sees half of it.
+    /// Ends the transaction, unless it has ended before.
     pub(super) fn end(&self, how: End) -> Result<()> {
         let State { touched, is_doomed, .. } =
             std::mem::replace(&mut *self.state(), State { is_over: true, ..State::default() });
         let how = if is_doomed { End::Rollback } else { how };
+        // All locks are held at once, so that no other call sees half of the changes.
         let mut locked: Vec<_> = touched.values().map(|touched| touched.lock.lock(touched.stripe)).collect();
         locked.iter_mut().for_each(|locked| locked.end(self, how));
         drop(locked);
@@ -148,20 +149,21 @@ impl Open {
         if is_doomed { Err(lease_is_over()) } else { Ok(()) }
     }
 
-    /// Returns the error for a call, within `by` or in no transaction, that this transaction keeps from its change.
+    /// Returns the error for a call that needs an entry which this transaction has changed. If the call belongs to a
+    /// transaction `by`, records this refusal there.
     pub(crate) fn refuse(&self, by: Option<&Self>) -> Error {
         if let Some(by) = by {
             by.state().refused_by = Some(self.clone());
         }
-        contention("a transaction that is still open has changed it, or changed the last item that was free")
+        contention("an open transaction has changed the same entry, or has taken the last free item")
     }
 
-    /// Returns the transaction that refused the last call, once.
+    /// Returns the transaction because of which the last call was refused, and clears the field.
     pub(super) fn refused_by(&self) -> Option<Self> {
         self.state().refused_by.take()
     }
 
-    /// Waits for the end of the other transaction, unless that one waits for this one.
+    /// Waits until the transaction `other` has ended. Returns `Contention` if the wait would be a deadlock.
     pub(super) async fn wait_for(&self, other: &Self) -> Result<()> {
         let _waiting = Waiting::begin(self, other);
         let mut next = Some(other.clone());
@@ -172,7 +174,7 @@ impl Open {
             next = waiting.state().waits_for.clone();
         }
         let mut end = other.0.is_over.subscribe();
-        // It fails only if the transaction no longer exists.
+        // The wait fails only if the other transaction no longer exists.
         let _over = end.wait_for(|is_over| *is_over).await.map(drop);
         Ok(())
     }
@@ -184,7 +186,8 @@ impl fmt::Debug for Open {
     }
 }
 
-/// A wait that others can see, until it is dropped.
+/// A mark that a transaction waits, which lasts until this value is dropped. Other transactions read it to find a
+/// deadlock.
 struct Waiting<'a>(&'a Open);
 
 impl<'a> Waiting<'a> {

@@ -1,4 +1,4 @@
-//! What was there before open transactions changed it.
+//! The values of entries from before open transactions changed them.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use storagebox_core::Result;
 
 use super::open::{Open, Touched};
 
-/// The entries that open transactions have changed, or are about to change, with their values before that.
+/// The entries that open transactions have changed or may change next, with their values from before the transactions.
 #[derive(Debug)]
 pub(crate) struct Pending<K, V>(BTreeMap<K, Before<V>>);
 
@@ -27,21 +27,21 @@ impl<K: Ord + Clone, V> Pending<K, V> {
         self.0.is_empty()
     }
 
-    /// Returns the transaction that keeps the entry from `by`, and the value that `by` sees in its place.
+    /// Returns the transaction other than `by` that has changed the entry, if any, and the value from before the
+    /// change.
     pub(crate) fn of_another(&self, key: &K, by: Option<&Open>) -> Option<(&Open, &V)> {
         let before = self.0.get(key)?;
         let is_own = by.is_some_and(|by| by.is(&before.owner));
         (!is_own).then_some((&before.owner, &before.value))
     }
 
-    /// Returns all entries that other transactions keep from `by`.
+    /// Returns all entries that transactions other than `by` have changed.
     pub(crate) fn of_others(&self, by: Option<&Open>) -> impl Iterator<Item = (&K, &Open, &V)> {
         self.0.keys().filter_map(move |key| self.of_another(key, by).map(|(owner, value)| (key, owner, value)))
     }
 
-    /// Prepares a change of the entry, so that it can be undone if it is made within a transaction.
-    ///
-    /// Returns `Contention` if the entry belongs to another transaction.
+    /// Prepares a change of the entry. Within a transaction, stores the old value for a rollback. Returns `Contention`
+    /// if another transaction has changed the entry.
     pub(crate) fn own(
         &mut self,
         key: &K,
@@ -58,7 +58,7 @@ impl<K: Ord + Clone, V> Pending<K, V> {
         Ok(())
     }
 
-    /// Removes the entries of a transaction and returns them with their values before it.
+    /// Removes the entries of a transaction, and returns them with their values from before the transaction.
     pub(crate) fn end(&mut self, transaction: &Open) -> Vec<(K, V)> {
         let ended = self.0.extract_if(.., |_, before| before.owner.is(transaction));
         ended.map(|(key, before)| (key, before.value)).collect()

@@ -1,18 +1,20 @@
-//! How calls within a transaction give way to others.
+//! Calls within a transaction wait for other transactions.
 
 use storagebox_core::layer::{Call, Layer, Next, Response};
 use storagebox_core::{Result, async_trait};
 
 use super::open::Open;
 
-/// Lets each call of a transaction wait until no other transaction has what it changes.
+/// A layer that waits after a refused call until the transaction that caused the refusal has ended, and then repeats
+/// the call.
 #[derive(Debug)]
 pub(crate) struct Waits(pub(crate) Open);
 
 #[async_trait]
 impl Layer for Waits {
     async fn call(&self, _call: &Call<'_>, next: Next<'_>) -> Result<Response> {
-        // As on a server: a caller that makes two calls at once, or drops one, shall notice it in its tests (J-2).
+        // Each call yields once, as on a server, so that tests of a caller notice two calls at once or a dropped call
+        // (J-2).
         tokio::task::yield_now().await;
         loop {
             let answer = next.run().await;

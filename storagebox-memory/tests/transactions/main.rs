@@ -1,4 +1,5 @@
-//! Transactions of callers where the suite is silent: how they end, what others are told meanwhile, and what is undone.
+//! Transactions of callers, where the suite has no cases: how they end, what other callers see, and what a rollback
+//! undoes.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod ends;

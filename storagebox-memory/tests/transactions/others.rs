@@ -1,4 +1,4 @@
-//! What others are told while a transaction is open.
+//! What other callers see while a transaction is open.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use storagebox_memory::MemoryTransaction;
 use crate::support::{TERM, assert_refused, bank, claim, filled, items, joined, store, take};
 
 #[tokio::test]
-async fn reads_of_a_bank_show_what_is_committed() {
+async fn reads_of_a_bank_show_only_committed_changes() {
     let store = filled(2).await;
     let mut transaction = MemoryTransaction::begin();
     let within = joined(&store, &mut transaction);
@@ -32,7 +32,7 @@ async fn reads_of_a_bank_show_what_is_committed() {
 }
 
 #[tokio::test]
-async fn changes_of_a_bank_are_refused_item_by_item() {
+async fn a_change_of_an_item_of_an_open_transaction_is_refused() {
     let store = filled(2).await;
     let mut transaction = MemoryTransaction::begin();
     let taken = take(&joined(&store, &mut transaction), "ada").await;
@@ -47,9 +47,9 @@ async fn changes_of_a_bank_are_refused_item_by_item() {
     assert_eq!(take(&outside, "bob").await, other);
 }
 
-/// Nobody knows yet whether the item stays.
+/// An open transaction has taken the last item. Another take is refused, because a rollback would free that item.
 #[tokio::test]
-async fn the_last_free_item_is_not_called_empty() {
+async fn take_is_not_empty_while_a_transaction_has_the_last_item() {
     let store = filled(1).await;
     let outside = bank(&store);
     let mut transaction = MemoryTransaction::begin();
@@ -66,7 +66,7 @@ async fn the_last_free_item_is_not_called_empty() {
 }
 
 #[tokio::test]
-async fn reads_of_other_parts_show_what_is_committed() {
+async fn reads_of_other_parts_show_only_committed_changes() {
     let store = store().0;
     let (name, id) = ("name".parse().unwrap(), "id".parse().unwrap());
     let (records, values) =
@@ -102,7 +102,7 @@ async fn reads_of_other_parts_show_what_is_committed() {
 }
 
 #[tokio::test]
-async fn what_a_transaction_deletes_is_still_listed() {
+async fn a_value_deleted_in_an_open_transaction_is_still_listed() {
     let store = store().0;
     let values = store.ordered_store(&"values".parse().unwrap(), OrderedOptions::sequence()).unwrap();
     let (key, stamp) = ("key".parse().unwrap(), Stamp::new(1, "w".parse().unwrap()));
@@ -155,7 +155,7 @@ async fn an_entity_changes_all_of_its_tokens_or_none() {
 }
 
 #[tokio::test]
-async fn upkeep_leaves_what_a_transaction_has_changed() {
+async fn upkeep_keeps_a_claim_that_a_transaction_has_changed() {
     let (store, clock) = store();
     let bank = bank(&store);
     bank.add(&items(1)).await.unwrap();
@@ -168,9 +168,9 @@ async fn upkeep_leaves_what_a_transaction_has_changed() {
     assert_eq!(store.maintain(10).await.unwrap().deleted, 1);
 }
 
-/// The namespace may have been created with other options, or not at all.
+/// An open transaction has created a namespace. After its rollback, the namespace can be created with other options.
 #[tokio::test]
-async fn the_options_of_a_new_namespace_are_open_until_the_commit() {
+async fn other_options_are_refused_while_a_namespace_is_uncommitted() {
     let name = "counters".parse().unwrap();
     for (is_committed, is_shared) in [(false, false), (true, false), (false, true)] {
         let store = store().0;

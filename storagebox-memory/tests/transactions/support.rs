@@ -1,4 +1,4 @@
-//! A store with what the tests need in it.
+//! Stores, banks and claims for the tests of transactions.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ pub(crate) fn bank(store: &MemoryStore) -> Arc<dyn ItemBank> {
     store.item_bank(&"bank".parse().unwrap()).unwrap()
 }
 
-/// Returns the bank within the transaction.
+/// Returns the bank, whose calls belong to the transaction.
 pub(crate) fn joined<'t>(store: &MemoryStore, transaction: &'t mut MemoryTransaction) -> impl ItemBank + use<'t> {
     store.within(transaction).unwrap().item_bank(&"bank".parse().unwrap()).unwrap()
 }
 
-/// Returns a store whose bank has so many items.
+/// Returns a store whose bank has `count` items.
 pub(crate) async fn filled(count: usize) -> MemoryStore {
     let store = store().0;
     bank(&store).add(&items(count)).await.unwrap();
@@ -39,7 +39,7 @@ pub(crate) fn claim(name: &str) -> ClaimId {
     name.parse().unwrap()
 }
 
-/// Takes an item that must be there.
+/// Takes an item. Panics if none is free.
 pub(crate) async fn take(bank: &impl ItemBank, name: &str) -> Item {
     match bank.take(&claim(name), Hold::Forever).await.unwrap() {
         Taken::New(held) => held.item,

@@ -1,4 +1,4 @@
-//! What a rollback puts back: whatever a transaction did, the bank is as it was, and gives each item once.
+//! What a rollback restores: the bank is as it was before the transaction, and gives each item once.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::support::{TERM, bank, claim, filled, items, joined, store, take};
 const ITEMS: usize = 6;
 const CLAIMS: usize = 5;
 
-/// Numbers that look random and are the same in each run (a linear congruential generator).
+/// A generator of pseudo-random numbers, which are the same in each run (a linear congruential generator).
 struct Numbers(u64);
 
 impl Numbers {
@@ -21,7 +21,7 @@ impl Numbers {
     }
 }
 
-/// Makes any call of a bank.
+/// Makes a random call to the bank.
 async fn call(bank: &impl ItemBank, numbers: &mut Numbers) {
     let claim = claim(&format!("claim-{}", numbers.below(CLAIMS)));
     let items = [items(ITEMS + 2).swap_remove(numbers.below(ITEMS + 2))];
@@ -47,7 +47,7 @@ async fn seen(bank: &impl ItemBank) -> (Vec<ListedItem>, Vec<ClaimState>) {
     (listed, claims)
 }
 
-/// Takes all that is free, and checks that it is each free item once.
+/// Takes items until none is free, and checks that each free item was given once.
 async fn drain(bank: &impl ItemBank) {
     let counts = bank.counts().await.unwrap();
     let mut taken = BTreeSet::new();
@@ -64,7 +64,7 @@ async fn drain(bank: &impl ItemBank) {
 }
 
 #[tokio::test]
-async fn whatever_is_rolled_back_never_was() {
+async fn a_rollback_restores_the_bank_after_any_calls() {
     for seed in 0..400 {
         let ((store, clock), mut numbers) = (store(), Numbers(seed));
         let bank = bank(&store);
@@ -93,9 +93,10 @@ async fn whatever_is_rolled_back_never_was() {
     }
 }
 
-/// A taker beside the transaction must not lose what it passes over.
+/// A transaction withdraws all items. Takes outside the transaction skip them, and the items are free after the
+/// rollback.
 #[tokio::test]
-async fn what_a_taker_passes_over_is_there_later() {
+async fn items_that_a_take_skips_are_free_after_the_rollback() {
     let (store, clock) = store();
     let bank = bank(&store);
     bank.add(&items(40)).await.unwrap();
@@ -119,7 +120,7 @@ async fn what_a_taker_passes_over_is_there_later() {
 }
 
 #[tokio::test]
-async fn an_item_that_was_rolled_back_leaves_no_slot() {
+async fn a_rolled_back_add_leaves_no_slot() {
     let store = filled(0).await;
     let bank = bank(&store);
     for round in 0..3 {
@@ -138,9 +139,9 @@ async fn an_item_that_was_rolled_back_leaves_no_slot() {
     drain(&bank).await;
 }
 
-/// ER-5: that a call is void is part of what is rolled back.
+/// ER-5: a transaction makes a call void and is rolled back. The call can then take an item.
 #[tokio::test]
-async fn a_void_call_is_rolled_back_with_the_rest() {
+async fn a_rollback_makes_a_void_call_valid_again() {
     let store = filled(0).await;
     let bank = bank(&store);
     let first = Attempt::first();

@@ -6,7 +6,7 @@ use tokio::task::yield_now;
 
 use crate::support::{assert_refused, bank, claim, filled, joined, take};
 
-/// Takes an item in a transaction that waits before its commit.
+/// Takes an item in a transaction, and lets other tasks run before the commit.
 async fn slowly(store: &MemoryStore, name: &str) -> Taken {
     let mut transaction = MemoryTransaction::begin();
     let taken = joined(store, &mut transaction).take(&claim(name), Hold::Forever).await.unwrap();
@@ -18,7 +18,7 @@ async fn slowly(store: &MemoryStore, name: &str) -> Taken {
 }
 
 #[tokio::test]
-async fn a_double_click_gets_one_item() {
+async fn two_transactions_with_the_same_claim_get_the_same_item() {
     let store = filled(2).await;
     let taken = both(slowly(&store, "ada"), slowly(&store, "ada")).await;
     assert!(matches!(taken, [Taken::Again(_), Taken::New(_)]), "{taken:?}");
@@ -26,19 +26,19 @@ async fn a_double_click_gets_one_item() {
 }
 
 #[tokio::test]
-async fn a_taker_of_the_last_item_waits_for_it() {
+async fn take_waits_for_the_transaction_that_has_the_last_item() {
     let store = filled(1).await;
     let taken = both(slowly(&store, "ada"), slowly(&store, "bob")).await;
     assert!(matches!(taken, [Taken::Empty, Taken::New(_)]), "{taken:?}");
 }
 
-/// Runs both in one task. Either may be first; the answer that found nothing new is returned first.
+/// Runs both takes in one task. Returns the two answers, with `Taken::New` as the second.
 async fn both(one: impl Future<Output = Taken>, other: impl Future<Output = Taken>) -> [Taken; 2] {
     let (one, other) = tokio::join!(one, other);
     if matches!(one, Taken::New(_)) { [other, one] } else { [one, other] }
 }
 
-/// Different claims and different items, whatever stripes they share.
+/// Each transaction changes its own claim and its own item. Some of them share a stripe.
 #[tokio::test]
 async fn transactions_that_share_nothing_do_not_wait() {
     let store = filled(300).await;
@@ -56,7 +56,7 @@ async fn transactions_that_share_nothing_do_not_wait() {
 }
 
 #[tokio::test]
-async fn of_two_that_wait_for_each_other_one_is_refused() {
+async fn one_of_two_transactions_in_a_deadlock_is_refused() {
     let store = filled(4).await;
     let (mut one, mut other) = (MemoryTransaction::begin(), MemoryTransaction::begin());
     take(&joined(&store, &mut one), "ada").await;
@@ -78,7 +78,7 @@ async fn of_two_that_wait_for_each_other_one_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_threads_lose_and_double_nothing() {
+async fn transactions_on_many_threads_give_each_item_once() {
     let store = filled(40).await;
     let tasks = (0..8).map(|task| {
         let store = store.clone();

@@ -1,7 +1,7 @@
 -- C-1 Applies operations: each operation and its effect are one step, under the lock of its shard. An operation always
 -- goes to the same shard. C-2 The bounds are tested under the lock too.
 -- C-2, C-4, C-8 'overflow', 'out of bounds' and 'full' change nothing and are not remembered.
--- 'dry': the shard has no room, and the client calls `counter_apply_widely`, which looks at all shards.
+-- 'dry': the shard has no room, and the client calls `counter_apply_widely`, which uses the room of all shards.
 -- ER-5 A refusal of a repeated attempt makes its call void, if operations are remembered.
 -- The caller sorts the arrays by key and shard. Each shard is written once.
 -- Returns one row per operation, in the order of the arrays:

@@ -1,7 +1,8 @@
 -- C-2, C-7 Applies an operation whose own shard has no room: locks all shards in order, tests the total, and moves room
 -- to that shard from the others. The parts of the bounds still add up to the bounds.
--- A total that is out of bounds in a first snapshot is refused without a lock, unless the attempt is repeated: ER-5 its
--- refusal makes its call void, under the lock of the operation's shard. C-8 A refusal leaves no new shard.
+-- A total that is out of bounds in a first snapshot is refused without a lock, unless the attempt is repeated. ER-5 The
+-- refusal of a repeated attempt makes its call void, under the lock of the operation's shard. C-8 A refusal leaves no
+-- new shard.
 -- Returns the outcomes of `counter_apply`, without 'dry'.
 CREATE OR REPLACE FUNCTION {schema}.counter_apply_widely(
     p_namespace bigint, p_key text, p_op text, p_call bigint, p_is_repeated boolean, p_delta bigint,

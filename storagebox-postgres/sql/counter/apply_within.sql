@@ -1,5 +1,5 @@
--- C-1, J-1 Applies one operation within a transaction of the caller. A shard that has no room is not locked until the
--- transaction ends: `counter_apply_widely` locks all shards in their order next.
+-- C-1, J-1 Applies one operation within a transaction of the caller. A shard that has no room is unlocked at once,
+-- because `counter_apply_widely` then locks all shards in their order.
 -- Returns what `counter_apply` returns.
 CREATE OR REPLACE FUNCTION {schema}.counter_apply_within(
     p_namespace bigint, p_keys text[], p_ops text[], p_calls bigint[], p_repeated boolean[], p_deltas bigint[],

@@ -1,6 +1,6 @@
 -- C-3, C-5, C-8 Reads what is remembered of an operation. The caller has locked the shard, or has read a total that it
 -- refuses.
--- ER-5 An operation that was only refused is remembered for the attempts of its void calls (`p_call`) alone.
+-- ER-5 An operation that was only refused is known only to the attempts of its void calls (`p_call`).
 -- Returns already value (as it was stored) | mismatch | fenced | the refusal of a void call, or nulls.
 CREATE OR REPLACE FUNCTION {schema}.counter_known(
     p_namespace bigint, p_key text, p_op text, p_call bigint, p_delta bigint, p_forgotten timestamptz,

@@ -1,5 +1,5 @@
 -- Locks all shards of a counter in their order, as a batch does, and creates missing shards on the way. If all shards
--- exist, one statement locks them: of a counter with several shards, no committed shard is ever deleted.
+-- exist, one statement locks them: no committed shard of a counter with several shards is ever deleted.
 -- Returns the new shards.
 CREATE OR REPLACE FUNCTION {schema}.counter_lock_all(
     p_namespace bigint, p_key text, p_shards integer, p_floor bigint, p_ceiling bigint, p_are_there boolean

@@ -1,6 +1,6 @@
 -- D-1 Records values: the first insert for an id wins, by the primary key. D-2, D-3 All others get the existing record.
--- D-7 An operation that has ended changes nothing. This is read after the record is locked or inserted, so that nobody
--- can end the operation in between. A record that was inserted in vain is deleted before it is visible.
+-- D-7 An operation that has ended changes nothing. This is read after the record is locked or inserted, so that no
+-- other call can end the operation in between. The record of an ended operation is deleted before it is visible.
 -- D-4 Retentions begin when all ids are recorded, so that a wait for one id does not shorten the retention of another.
 -- D-8 During a lease the outcome is 'in flight'.
 -- The caller sorts the ids.

@@ -1,5 +1,5 @@
--- E-7 Deletes the entry of a message, if this commit added it. Locks the entity first, so that nobody adds an entry
--- while this call checks whether it was the last.
+-- E-7 Deletes the entry of a message, if this commit added it. Locks the entity first, so that no commit adds an entry
+-- while this call checks whether it deleted the last entry.
 -- Returns whether it deleted the entry.
 CREATE OR REPLACE FUNCTION {schema}.entity_remove(p_namespace bigint, p_key text, p_message text, p_commit text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$

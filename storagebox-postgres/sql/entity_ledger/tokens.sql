@@ -1,7 +1,7 @@
 -- E-8 Changes the tokens of a commit in the order in which all calls lock tokens: creates those that sort before the
 -- token that it consumes, consumes that token, and creates the rest.
--- The caller has found the token live. If another call has ended it since, fails, so that the whole commit is rolled
--- back, and the client makes the commit again.
+-- The caller has found the token live. If another call has ended that token since, fails: the whole commit is rolled
+-- back, and the client retries it.
 CREATE OR REPLACE FUNCTION {schema}.entity_tokens(
     p_incoming bigint, p_consume text, p_attempt text, p_outgoing bigint, p_create text[], p_memory bigint
 ) RETURNS void

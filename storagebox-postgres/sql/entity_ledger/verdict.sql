@@ -1,6 +1,6 @@
 -- E-1 Judges a commit. The caller has locked the entity, or found it absent. A commit that was made before is
--- 'committed': its entry shows that, or its token, while the token remembers which operation consumed it. The entry of
--- another commit is a 'conflict', as is another version: that entry stays as it is.
+-- 'committed'. Its entry shows this, or its token, while the token remembers which operation consumed it. Another
+-- version is a 'conflict', and so is the entry of another commit, which is not changed.
 -- Returns committed | conflict | token gone, or null if the commit is to be made.
 CREATE OR REPLACE FUNCTION {schema}.entity_verdict(
     p_namespace bigint, p_key text, p_message text, p_version bigint, p_opened bigint, p_attempt text, p_incoming bigint,

@@ -1,5 +1,5 @@
 -- C-1, C-2, C-4, C-5 Adds `delta` to a counter, by the strategy with which the counters were created. `op` names the
--- change, so that its retry is known.
+-- change, so that a retry is recognised.
 -- Returns one row: applied value | already_applied value | overflow | out_of_bounds | full | mismatch | fenced. `value`
 -- is null for sharded counters.
 CREATE OR REPLACE FUNCTION {schema}.add_to_counter(

@@ -1,4 +1,5 @@
--- D-5, D-6 Begins the lease of an id for a time. `fingerprint` tells a repeated request from another one.
+-- D-5, D-6 Begins the lease of an id for a time. `fingerprint` tells a repeated request from another request with the
+-- same id.
 -- Returns one row: started fence | in_flight remaining | done value version | mismatch | fenced
 CREATE OR REPLACE FUNCTION {schema}.begin_lease(
     records text, id text, op text, term interval, fingerprint text DEFAULT NULL

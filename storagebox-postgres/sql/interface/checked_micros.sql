@@ -1,5 +1,5 @@
 -- V-6 Checks a duration of the interface.
--- Returns it in microseconds. Null is for ever.
+-- Returns the duration in microseconds. Null means for ever.
 CREATE OR REPLACE FUNCTION {schema}.checked_micros(p_argument text, p_duration interval) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

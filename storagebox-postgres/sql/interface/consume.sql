@@ -1,4 +1,4 @@
--- T-5, T-6 Consumes a token. `op` names the operation, so that its retry is known.
+-- T-5, T-6 Consumes a token. `op` names the operation, so that a retry is recognised.
 -- Returns one row: now | again | already_gone
 CREATE OR REPLACE FUNCTION {schema}.consume(tokens text, token text, op text) RETURNS TABLE (outcome text)
 LANGUAGE plpgsql SECURITY DEFINER ROWS 1 SET search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- S-4 Reads the strategy with which counters were created, as the client stores it.
--- Returns the arguments of `counter_apply` that follow from it.
+-- S-4 Reads the strategy of counters from the stored options of their namespace.
+-- Returns the arguments of `counter_apply` for this strategy.
 CREATE OR REPLACE FUNCTION {schema}.counter_rules(
     p_options text, OUT shards integer, OUT floor bigint, OUT ceiling bigint, OUT is_split boolean,
     OUT remembers boolean, OUT capacity bigint

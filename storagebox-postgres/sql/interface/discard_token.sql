@@ -1,4 +1,4 @@
--- T-6, T-7 Discards a token, and fences an unknown one.
+-- T-6, T-7 Discards a token. An unknown token is fenced.
 -- Returns one row: discarded | already_gone
 CREATE OR REPLACE FUNCTION {schema}.discard_token(tokens text, token text) RETURNS TABLE (outcome text)
 LANGUAGE plpgsql SECURITY DEFINER ROWS 1 SET search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- S-3, S-4 Finds the namespace that a statement names, and creates it in the default way if it does not exist. Checks
--- what every statement about a namespace checks (`is_namespace`).
+-- S-3, S-4 Finds the namespace that a statement names, and creates it with `p_options` and `p_keeps` if it does not
+-- exist. Then makes the checks of every statement about a namespace (`is_namespace`).
 -- Returns its number and epoch, how it was created, and the memory of the store.
 CREATE OR REPLACE FUNCTION {schema}.namespace_named(
     p_kind text, p_name text, p_options text, p_keeps bigint,

@@ -1,5 +1,5 @@
--- D-1 to D-4, D-7 Records a value for an id, unless the id has one. `op` names the operation, so that its retry is
--- known.
+-- D-1 to D-4, D-7 Records a value for an id, unless the id has one. `op` names the operation, so that a retry is
+-- recognised.
 -- Returns one row: new version | again value version | existing value version | in_flight remaining | fenced
 CREATE OR REPLACE FUNCTION {schema}.record(
     records text, id text, payload bytea, op text, retention interval DEFAULT NULL

@@ -1,6 +1,6 @@
 -- IB-5 Adds items as free. Known items are not changed, whatever their state.
--- Inserts the items, then deletes those again that a new snapshot shows as held, spent or withdrawn. A concurrent step
--- that frees such an item waits for this step at the unique index, or has committed before.
+-- Inserts the items, and then deletes the items that a new snapshot shows as held, spent or withdrawn. A concurrent
+-- step that frees such an item waits for this step at the unique index, or has committed before.
 -- The caller sorts the items, so that concurrent loads lock in one order.
 -- Returns the number of new items.
 CREATE OR REPLACE FUNCTION {schema}.bank_add(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS bigint

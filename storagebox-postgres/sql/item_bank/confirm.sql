@@ -1,5 +1,5 @@
 -- IB-6 Makes a hold permanent, unless it has lapsed: the item is spent.
--- ER-5 An attempt whose call is void changes nothing. 'unknown' of a repeated attempt makes its call void.
+-- ER-5 An attempt whose call is void changes nothing. A repeated attempt that gets 'unknown' makes its call void.
 -- Returns the claim as it was before: again item until | ended why | unknown | open: 'unknown', but the call is not
 -- void
 CREATE OR REPLACE FUNCTION {schema}.bank_confirm(

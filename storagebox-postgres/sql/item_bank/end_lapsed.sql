@@ -1,5 +1,6 @@
 -- IB-6 Ends lapsed holds and frees their items. The caller has locked the rows of the claims.
--- Inserts the items in the order of their hashes, as all steps that free items do, so that these lock in one order.
+-- Inserts the items in the order of their hashes, as all steps that free items do, so that these steps lock in one
+-- order.
 -- Returns the number of freed items.
 CREATE OR REPLACE FUNCTION {schema}.bank_end_lapsed(p_bank bigint, p_places tid[], p_hs bigint[], p_items text[]) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -1,5 +1,5 @@
 -- IB-6 Extends a hold, unless it has lapsed. Never shortens a hold, so that a late copy of the call is harmless.
--- ER-5 An attempt whose call is void changes nothing. 'unknown' of a repeated attempt makes its call void.
+-- ER-5 An attempt whose call is void changes nothing. A repeated attempt that gets 'unknown' makes its call void.
 -- Returns extended item until | again item confirmed | ended why | unknown | open: 'unknown', but the call is not void
 CREATE OR REPLACE FUNCTION {schema}.bank_extend(
     p_bank bigint, p_claim text, p_call bigint, p_is_repeated boolean, p_hold bigint, p_memory bigint

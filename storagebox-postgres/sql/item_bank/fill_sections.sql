@@ -1,4 +1,4 @@
--- IB-8 Sets the bits of the sections and cells of these hashes. Every step that frees items calls this after that.
+-- IB-8 Sets the bits of the sections and cells of these hashes. Every step that frees items calls this afterwards.
 -- Its locks keep out only steps that would clear a bit before this step ends.
 -- All steps lock in one order: the cells by section, then the rows of `bank_sections`.
 CREATE OR REPLACE FUNCTION {schema}.bank_fill_sections(p_bank bigint, p_hs bigint[]) RETURNS void

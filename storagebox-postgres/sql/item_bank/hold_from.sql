@@ -1,5 +1,5 @@
--- IB-6 The end of a step that gave a claim an item until a time. Makes takers find the hold when it lapses, and
--- restarts it if the step has waited for others, so that it lasts as long as requested.
+-- IB-6 Finishes a step that gave a claim an item for a limited time. Lets takers find the hold when it lapses. Restarts
+-- the hold if the step has waited for other steps, so that the hold lasts as long as requested.
 CREATE OR REPLACE FUNCTION {schema}.bank_hold_from(p_bank bigint, p_claim text, p_hold bigint, p_asked timestamptz) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

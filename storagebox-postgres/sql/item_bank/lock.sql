@@ -1,7 +1,7 @@
 -- IB-6, IB-7 Locks the row of a claim, then reads the clock and judges the claim by it. If the memory of the claim is
 -- over, deletes the claim and frees its item.
--- Returns the row, and in `shown`: again item until | ended why | unknown. An unknown claim may have a row, whose calls
--- are void; `place` is null if it has none.
+-- Returns the row, and in `shown`: again item until | ended why | unknown. An unknown claim may have a row with void
+-- calls; `place` is null if it has no row.
 CREATE OR REPLACE FUNCTION {schema}.bank_lock(
     p_bank bigint, p_claim text, p_memory bigint,
     OUT place tid, OUT h bigint, OUT item text, OUT until timestamptz, OUT ended_at timestamptz,

@@ -1,6 +1,6 @@
 -- IB-1 Inserts claims for items that the caller has deleted from `free_items`: the first claim gets the first item, and
--- so on. IB-3 If a concurrent statement inserts one of the claims, the item for it is freed again; the others keep
--- theirs.
+-- so on. IB-3 If a concurrent statement inserts one of the claims, the item for that claim is freed again, and the
+-- other claims keep their items.
 -- Returns the inserted claims and their items.
 CREATE OR REPLACE FUNCTION {schema}.bank_make_claims(
     p_bank bigint, p_claims text[], p_holds bigint[], p_hs bigint[], p_items text[], OUT claims text[], OUT items text[]

@@ -1,7 +1,7 @@
 -- ER-5 Refuses a repeated attempt, and makes its call void in the same step. The caller has locked the row of the claim
 -- (`p_place`), which has the void calls `p_void`, or found no row.
--- An attempt in progress that found no row either inserts one for the same claim. Whichever of the two inserts waits
--- for the other fails on the unique index (23505): its client repeats it, and it finds the other's row.
+-- A concurrent attempt that found no row also inserts a row for the same claim. The insert that waits for the other one
+-- fails on the unique index (23505). Its client repeats the call, which then finds the other row.
 -- Returns the refusal, or 'open' if the claim has as many void calls as a claim may have.
 CREATE OR REPLACE FUNCTION {schema}.bank_refuse(
     p_bank bigint, p_claim text, p_call bigint, p_place tid, p_void bigint[], p_refusal text

@@ -1,5 +1,5 @@
 -- IB-7 Ends the memory of an ended or confirmed claim. The item of a confirmed claim stays spent.
--- ER-5 An attempt whose call is void changes nothing. 'holding' of a repeated attempt makes its call void.
+-- ER-5 An attempt whose call is void changes nothing. A repeated attempt that gets 'holding' makes its call void.
 -- Returns retired | holding | unknown | open: 'holding', but the call is not void
 CREATE OR REPLACE FUNCTION {schema}.bank_retire(
     p_bank bigint, p_claim text, p_call bigint, p_is_repeated boolean, p_memory bigint

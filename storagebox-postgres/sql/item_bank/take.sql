@@ -1,11 +1,12 @@
 -- IB-1 Gives a claim a free item: deletes the item from `free_items` in the step that inserts the claim.
--- IB-3 A known claim gets its item again. A concurrent first take of the same claim fails on the unique index (23505),
--- which gives its item back, and is repeated by the client.
+-- IB-3 A known claim gets its item again. A concurrent first take of the same claim fails on the unique index (23505):
+-- its item stays free, and the client repeats the take.
 -- S-4 Checks the namespace in the read of the claim, in place of `is_namespace`.
--- IB-8 Each taker searches from a place of its own (`p_start`), so that no taker scans the dead rows of all others.
--- `p_till` is a hint from an earlier take: more items may be free up to there, so the cells need not be read. `p_since`
--- is where the taker last cleared bits of cells, or null in a transaction of the caller.
--- ER-5 An attempt whose call (`p_call`) is void takes nothing. 'empty' of a repeated attempt makes its call void.
+-- IB-8 Each taker searches from its own place (`p_start`), so that no taker scans the dead rows of all others. `p_till`
+-- is a hint from an earlier take: more items may be free up to there, so the cells need not be read. `p_since` is where
+-- the taker last cleared bits of cells, or null in a transaction of the caller.
+-- ER-5 An attempt whose call (`p_call`) is void takes nothing. A repeated attempt that gets 'empty' makes its call
+-- void.
 -- Returns new item hash till | again item until | ended why | empty | busy | open: 'empty', but the call is not void
 CREATE OR REPLACE FUNCTION {schema}.bank_take(
     p_bank bigint, p_epoch bigint, p_claim text, p_call bigint, p_is_repeated boolean, p_hold bigint, p_memory bigint,

@@ -1,6 +1,7 @@
 -- ER-5 Finishes `bank_take` for a claim whose row means only that some of its calls are void. They stay void if another
 -- call takes an item.
--- The calls are read under the lock of the row: whatever an attempt read before, it sees the refusal of its call here.
+-- The void calls are read under the lock of the row, so an attempt sees the refusal of its call here, whatever it read
+-- before.
 -- Returns what `bank_take` returns.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_after_void(
     p_bank bigint, p_claim text, p_call bigint, p_is_repeated boolean, p_hold bigint, p_memory bigint, p_start bigint,

@@ -1,7 +1,8 @@
 -- Finishes `bank_take` for an unknown claim without a hint. Nearly always finds an item in the next range of cells in
 -- the section of `p_start`; otherwise searches the next sections. Clears the bits of cells that the taker has emptied
--- since `p_since`. In a transaction of the caller, `p_since` is null: locks last until its commit, so the step keeps
--- the bits of sections and the bound of lapsed holds, for which every release and every take for a time would wait.
+-- since `p_since`. In a transaction of the caller, `p_since` is null. Locks last until its commit, so the step changes
+-- neither the bits of sections nor the bound of lapsed holds: every release, and every take with a hold that ends,
+-- would wait for these rows.
 -- `p_voids` is the call that 'empty' makes void, or null.
 -- Returns new item hash till, and more items may be free up to `till`; or what `bank_take_lapsed` returns.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_ahead(

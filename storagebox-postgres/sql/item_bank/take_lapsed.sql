@@ -1,7 +1,7 @@
 -- Finishes `bank_take` after a search of all sections, in the ranges `p_froms` to `p_tills`, that found no free item.
 -- IB-6 Takes the item of a lapsed hold, and ends the lapsed claim in the same step.
--- IB-4 'empty' only after reads without locks found no lapsed hold and then no free item, so that no item is missed
--- that upkeep frees in between. 'busy' if others have locked what is left.
+-- IB-4 Returns 'empty' only if reads without locks find no lapsed hold and then no free item. In this order, the reads
+-- miss no item that upkeep frees in between. Returns 'busy' if other steps have locked the last items.
 -- IB-3 Before 'empty' the claim is read again: a concurrent take of the same claim may have got the last item.
 -- ER-5 'empty' makes the call `p_voids` void, if it is not null. This may wait for another take of the claim, so it
 -- comes before the cells are locked (ADR 13).

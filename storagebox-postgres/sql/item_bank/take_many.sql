@@ -1,6 +1,6 @@
 -- IB-1, IB-3, IB-8 Makes several takes in one step, as `bank_take` does. The caller sorts the claims and gives each
 -- once, so that concurrent steps wait for each other in one order.
--- A claim gets no item if none is left for it, if it is forgotten or some of its calls are void (ER-5), or if a
+-- A claim gets no item if no item is left for it, if it is forgotten or some of its calls are void (ER-5), or if a
 -- concurrent statement inserts it; the client then takes these claims one by one.
 -- Returns the new claims and their items, the last hash, and the known claims with the three words of their views.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_many(

@@ -1,6 +1,6 @@
 -- J-2 Takes within a transaction of the caller. A concurrent first take of the same claim fails on the unique index
--- (23505). Here that must not end the transaction, and no client repeats the take: it is undone and made again, and finds
--- what the other transaction has committed.
+-- (23505). This must not end the transaction of the caller, and no client repeats the take here. So this function
+-- undoes the take and makes it again, and the take then sees what the other transaction has committed.
 -- Returns what `bank_take` returns.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_within(
     p_bank bigint, p_epoch bigint, p_claim text, p_call bigint, p_is_repeated boolean, p_hold bigint, p_memory bigint,

@@ -1,6 +1,5 @@
 -- D-7 Ends a lease without a result and fences its operation; idempotent.
--- D-6 Keeps a fingerprint that the lease inherited, as a lapsed lease with an empty operation, which no operation has
--- as its id.
+-- D-6 An inherited fingerprint is kept, in a lapsed lease whose operation is empty: no operation has an empty id.
 -- Returns aborted | fenced
 CREATE OR REPLACE FUNCTION {schema}.lease_abort(
     p_namespace bigint, p_id text, p_op text, p_fence bigint, p_memory bigint

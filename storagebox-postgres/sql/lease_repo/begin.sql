@@ -1,7 +1,8 @@
 -- D-5 Begins a lease. The same operation gets the same lease while it lives. Any operation may replace a lapsed lease,
 -- and gets a greater fence. The lease lasts from the insert on, so that a wait does not shorten it.
--- D-6 Another fingerprint is 'mismatch', also that of a lapsed lease for as long as operations are remembered: its work
--- may have had an effect. The new lease inherits the fingerprint, with the lapsed lease's fence in `replaced_version`.
+-- D-6 A request with another fingerprint is a 'mismatch', also after a lapsed lease while operations are remembered:
+-- the work of that lease may have had an effect. The new lease inherits the fingerprint, and stores the lapsed lease's
+-- fence in `replaced_version`.
 -- D-7 An operation that has ended is 'fenced'. This is read after the lock or the insert, as in `dedup_record`.
 -- Returns started fence | in flight remaining | done value version | mismatch | fenced
 CREATE OR REPLACE FUNCTION {schema}.lease_begin(

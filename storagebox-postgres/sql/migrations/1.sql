@@ -1,6 +1,6 @@
 -- Version 1: the tables. Text is compared by bytes (V-2), whatever the collation of the database is.
--- Every index apart from the keys has a condition that is true of all its rows and that no lookup by key names. So no
--- plan, not even one that was made for an empty table, looks up a key in an index by age.
+-- Every index except the keys has a condition that all its rows meet and that no lookup by key contains. So no plan
+-- uses an index by age to look up a key, not even a plan that was made for an empty table.
 -- No CHECK contains a string: every statement that writes a row parses the CHECK again, which is slow for strings.
 -- Rows come and go in all of these tables except `namespaces`, so all are vacuumed alike: early, and without delays.
 -- `namespace` is the first eight bytes of a SHA-256 over the kind and the name. So no call has to look up a number, and
@@ -14,7 +14,7 @@ CREATE TABLE {schema}.namespaces (
     options text COLLATE "C" NOT NULL,
     -- How long operations (counters) or tombstones (ordered values) are kept, in microseconds. Null is for ever.
     keeps   bigint,
-    -- Random: a namespace that was deleted and created again is another one.
+    -- Random, so that a namespace that was deleted and created again has another epoch.
     epoch   bigint NOT NULL,
     UNIQUE (kind, name)
 );

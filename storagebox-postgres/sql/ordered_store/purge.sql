@@ -1,6 +1,6 @@
--- O-3 Purges at most `p_limit` tombstones that arrived `p_age` microseconds ago or earlier. With time stamps, only
--- those whose stamp is more than `p_horizon` milliseconds behind the clock: any later write below them is too old.
--- `p_horizon` is null with sequence numbers.
+-- O-3 Purges at most `p_limit` tombstones that arrived `p_age` microseconds ago or earlier. With time stamps, purges
+-- only tombstones whose stamp is more than `p_horizon` milliseconds behind the clock: an older write that arrives after
+-- the purge is too old. `p_horizon` is null with sequence numbers.
 -- Returns the number of purged tombstones.
 CREATE OR REPLACE FUNCTION {schema}.ordered_purge(p_namespace bigint, p_age bigint, p_horizon bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

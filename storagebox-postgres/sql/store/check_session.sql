@@ -1,5 +1,5 @@
--- Checks the session of every call, also of reads: a server that is read-only may be far behind, and never catches up
--- once it is cut off from its primary.
+-- Checks that the session is not read-only, and that its isolation level is READ COMMITTED. Every call makes this
+-- check, also a read: a read-only server may be far behind its primary, and may never catch up.
 CREATE OR REPLACE FUNCTION {schema}.check_session() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

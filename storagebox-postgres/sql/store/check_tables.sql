@@ -1,5 +1,5 @@
--- Checks what the functions rely on and no other statement would notice. Runs when a namespace is opened; `look.sql`
--- does the same for `ping` and `setup`.
+-- Checks the tables for faults that make no statement fail. Runs when a namespace is opened. `look.sql` makes the same
+-- checks for `ping` and `setup`.
 CREATE OR REPLACE FUNCTION {schema}.check_tables() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

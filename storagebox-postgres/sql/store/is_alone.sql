@@ -1,6 +1,6 @@
--- J-3 Refuses a call of the store inside a transaction of other code: it would be answered, and lost with that
--- transaction. A statement that is its own transaction has no transaction id before its first write, and its transaction
--- is as old as the statement. A second leaves room for a slow network between the messages of one call.
+-- J-3 Refuses a call of the store inside a transaction of other code, whose rollback would undo the call after its
+-- answer. A statement that is its own transaction has no transaction id before its first write, and its transaction is
+-- as old as the statement. The second that is added allows for a slow network between the messages of one call.
 CREATE OR REPLACE FUNCTION {schema}.is_in_company() RETURNS boolean
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

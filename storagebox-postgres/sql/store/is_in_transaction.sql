@@ -1,6 +1,7 @@
 -- J-3 Returns whether the statement is inside a transaction block. A statement that is its own transaction has no
 -- transaction id before its first write, and does not see a transaction-local setting of an earlier statement.
--- `p_word` is the value of that setting, or null if it was not set yet. Fails instead of returning false if it was.
+-- `p_word` is the value of that setting, or null if it was not set yet. If the setting was set, fails instead of
+-- returning false.
 CREATE OR REPLACE FUNCTION {schema}.is_in_transaction(p_word text) RETURNS boolean
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

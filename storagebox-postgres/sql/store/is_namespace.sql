@@ -2,8 +2,8 @@
 -- about a namespace calls this first. A schema that was emptied, created again or restored lacks this epoch.
 -- The read also locks out a TRUNCATE or DROP of `namespaces` until the statement ends. A row that is deleted just now
 -- is noticed by the next statement.
--- The names of the unique indexes are looked up when the plan is made, and again after an index was dropped: without
--- it, two callers would both be the first (IB-3, D-1, C-1). This takes no round trip of its own.
+-- The names of the unique indexes are looked up when the plan is made, and again after an index is dropped: without the
+-- index, two callers could both be the first (IB-3, D-1, C-1). The lookup costs no round trip.
 -- Returns true, or fails.
 CREATE OR REPLACE FUNCTION {schema}.is_namespace(p_namespace bigint, p_epoch bigint) RETURNS boolean
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '3s' AS $$

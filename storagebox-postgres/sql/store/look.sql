@@ -1,8 +1,8 @@
--- Reads the state of the schema. Before that, checks who owns what it reads: to read a table of another role, or to
--- plan such a read, can run the role's code with the reader's rights. A superuser reads nothing of another role. Others
--- read only plain tables that belong to the schema's owner and compute nothing.
--- First come the errors that refuse every call, then those that refuse some: objects that are missing, and objects that
--- the role or the schema's owner may not use.
+-- Reads the state of the schema. Before that, checks the owners of the tables: reading a table of another role, or
+-- planning the read, can run that role's code with the reader's rights. A superuser reads no schema of another role.
+-- Other roles read only plain tables of the schema's owner, which contain no expressions.
+-- The errors that refuse every call come first. Then come the errors that refuse some calls: objects that are missing,
+-- and objects that the role or the schema's owner may not use.
 DO $$
 BEGIN
     IF pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.<>) 'off'::pg_catalog.text THEN

@@ -1,6 +1,6 @@
 -- Moves the clock of tests {micros} microseconds ahead of the server's clock. Replaces the function once, by a function
--- that reads a sequence, whose value is visible to all transactions at once: after each replacement of a function,
--- every session looks up all functions again.
+-- that reads a sequence: a replacement makes every session look up all functions again. The value of a sequence is
+-- visible to all transactions at once.
 DO $$
 BEGIN
   IF NOT EXISTS (

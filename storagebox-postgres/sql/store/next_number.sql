@@ -1,8 +1,8 @@
--- D-5, D-7, E-6 Returns the next version or fence. It is greater than all before it, also where a copy of the tables
--- lacks their sequence, as a copy by logical replication does.
--- For this, it is greater than the number in the row (`p_known`, or null), and the sequence is never more than a minute
--- behind the server's clock, in microseconds. A sequence that starts again or is left behind is set to the clock, which
--- is above all numbers that were given before, also to rows that are forgotten.
+-- D-5, D-7, E-6 Returns the next version or fence, which is greater than all earlier ones. This holds also in a copy of
+-- the tables without their sequence, such as a copy by logical replication.
+-- So the number is greater than the number in the row (`p_known`, or null), and at most a minute behind the server's
+-- clock in microseconds. A sequence that was reset or left behind is set to the clock, which is above all numbers that
+-- were given before, including the numbers of forgotten rows.
 -- One step at a time sets the sequence. Other steps do not wait for that step's lock, but try again.
 CREATE OR REPLACE FUNCTION {schema}.next_number(p_known bigint) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -1,6 +1,7 @@
 -- S-3, S-4 Creates a namespace if it does not exist, but not for a library that is older than the schema, nor for a
 -- process that has opened another store (`p_store`, or null) or expects another memory.
--- The lock comes first: a step that empties `namespaces` gives the store a new epoch, which must be read after that.
+-- The lock comes first: a step that empties `namespaces` gives the store a new epoch, and this step must read the new
+-- epoch.
 -- Returns how the namespace was created and its epoch, and the version, the epoch and the memory of the store.
 CREATE OR REPLACE FUNCTION {schema}.open_namespace(
     p_version integer, p_store bigint, p_memory bigint, p_any_memory boolean,

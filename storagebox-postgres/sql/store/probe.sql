@@ -1,5 +1,5 @@
--- Asks what a server does that the functions rely on and that not every server which speaks PostgreSQL's protocol does.
--- Part of every setup that makes something, in its transaction; nothing of it stays.
+-- Tests the behaviours that the functions rely on and that not every server with PostgreSQL's protocol has. Runs in the
+-- transaction of every setup that creates something, and leaves no object behind.
 CREATE TABLE {schema}.probe (id integer PRIMARY KEY);
 INSERT INTO {schema}.probe VALUES (1), (2);
 CREATE FUNCTION {schema}.probe_setting() RETURNS text
@@ -15,7 +15,7 @@ BEGIN
     GET DIAGNOSTICS moved = ROW_COUNT;
     RETURN moved;
 END $$;
--- Only one session is at hand, so that nothing asks here whether the locks of another are skipped.
+-- There is only one session, so this cannot test whether the locks of another session are skipped.
 CREATE FUNCTION {schema}.probe_lock() RETURNS boolean
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

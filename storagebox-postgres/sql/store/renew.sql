@@ -1,5 +1,6 @@
--- Gives the store a new epoch when the last namespace is deleted, which is only done by hand. The new epoch refuses
--- every process that has the store open: it would find its namespace empty, and could not know that data is lost.
+-- Gives the store a new epoch when the last namespace is deleted, which only an administrator does. The new epoch
+-- refuses every process that has the store open. Otherwise such a process would find its namespace empty, and could not
+-- know that data is lost.
 CREATE OR REPLACE FUNCTION {schema}.renew() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -1,5 +1,6 @@
 -- The store, in one row. Its epoch is random, so that a schema that is created again is another store.
--- Its memory holds for all processes: how long what has ended is remembered, in microseconds. Null is for ever.
+-- Its memory holds for all processes: for how long ended operations, claims and tokens are remembered, in microseconds.
+-- Null means for ever.
 CREATE TABLE IF NOT EXISTS {schema}.store (
     epoch  bigint PRIMARY KEY,
     memory bigint

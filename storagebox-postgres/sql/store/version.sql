@@ -1,6 +1,7 @@
--- Creates a function that has the schema's version in its name, and drops those of other versions. Every statement of a
--- client names the function. The name is looked up when a statement is prepared, and again when the function changes:
--- it costs a call nothing, and a program that was opened before an upgrade no longer finds its function.
+-- Creates a function that has the schema's version in its name, and drops the functions of other versions. Every
+-- statement of a client names the function. The name is looked up when a statement is prepared, and again when the
+-- function changes. So the lookup costs a call nothing, and a program that was opened before an upgrade no longer finds
+-- its function.
 DO $$
 DECLARE
     other regprocedure;

@@ -27,8 +27,7 @@ const IS_ALONE: &str = "is_alone";
 /// The function that exists only in this version of the schema.
 const IS_VERSION: &str = "is_version_3";
 
-/// Sets what a foreign session may have set otherwise. It is part of the call's message, and so applies to this
-/// transaction only.
+/// The statement that applies the settings of a session to one transaction. It is sent in the message of each call.
 pub(crate) const SESSION: &str = include_str!("../../sql/store/session.sql");
 
 /// A function with its arguments.
@@ -51,10 +50,10 @@ enum Shape {
 /// The number of statements in a message before the call's own statement.
 pub(super) const BEFORE: usize = 3;
 
-/// Rows, and the end of each statement.
+/// A stream of the rows of a message, and of the result that ends each of its statements.
 pub(super) type Answers<'c> = BoxStream<'c, Result<Either<PgQueryResult, PgRow>, sqlx::Error>>;
 
-/// Returns the message of the simple protocol for `sql`, which with simple statements begins with [`SESSION`].
+/// Returns `sql` as a message of the simple protocol. With simple statements, the message begins with [`SESSION`].
 pub(super) fn in_session(settings: &Settings, sql: &str) -> String {
     match settings.statements {
         Statements::Prepared => sql.to_owned(),
@@ -62,10 +61,10 @@ pub(super) fn in_session(settings: &Settings, sql: &str) -> String {
     }
 }
 
-/// A namespace as it was when it was opened.
+/// The number and the epoch of a namespace, as they were when it was opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
-    /// The number in each of its rows.
+    /// The number of the namespace, which each of its rows contains.
     pub(super) number: i64,
     /// The random number that was generated when the namespace was created.
     pub(super) epoch: i64,
@@ -87,7 +86,7 @@ impl<'a> FunctionCall<'a> {
         self
     }
 
-    /// Adds the namespace as the first argument, and the check that it is still the one that was opened.
+    /// Adds the namespace as the first argument, and a check that the namespace is still the one that was opened.
     pub(crate) fn about(mut self, opened: Opened) -> Self {
         let number = opened.number;
         self.still = Some(("is_namespace", vec![number.into(), opened.epoch.into()]));
@@ -105,7 +104,7 @@ impl<'a> FunctionCall<'a> {
         self.with(joined.map(|opened| opened.number)).with(joined.map(|opened| opened.epoch))
     }
 
-    /// Makes the call about the whole store, and adds the check that the store has this epoch.
+    /// Adds the check that the store has this epoch, for a call about the whole store.
     pub(crate) fn in_epoch(mut self, epoch: i64) -> Self {
         self.still = Some(("is_store", vec![epoch.into()]));
         self
@@ -167,7 +166,7 @@ impl<'a> FunctionCall<'a> {
             }
         };
         write_all(&mut sql, &self.arguments);
-        // Checks the version without a query of its own: the function exists in this version only.
+        // Checks the version without another query: the function exists in this version only.
         sql.extend([") WHERE ", schema, ".", IS_VERSION, "()"]);
         if let Some((asks, arguments)) = &self.still {
             sql.extend([" AND ", schema, ".", asks, "("]);
@@ -188,7 +187,7 @@ impl<'a> FunctionCall<'a> {
     }
 }
 
-/// Writes an argument, which has this number, into a statement.
+/// A function that writes the argument with this number into a statement.
 type WriteArgument = fn(&mut String, usize, &Arg<'_>) -> std::fmt::Result;
 
 /// Writes a numbered parameter in place of the argument.

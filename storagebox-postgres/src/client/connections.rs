@@ -29,7 +29,7 @@ pub(crate) enum Connections {
     Joined(Joined),
 }
 
-/// The store's own pool. It sends nothing when a connection that was used just now is taken or given back.
+/// The store's own pool. To take or return a connection that was used within the last second sends nothing.
 pub(crate) struct Own {
     pool: Pool<Connector>,
     gate: Gate,
@@ -41,10 +41,10 @@ pub(crate) struct Held<'a> {
     _room: SemaphorePermit<'a>,
 }
 
-/// The limit of `max_connections`. No server has more, and the pool allocates space for all of them at once.
+/// The highest `max_connections` that a PostgreSQL server allows.
 const MOST: usize = 262_143;
 
-/// The pause before the server is asked again for a connection that it still counts.
+/// The pause before the next attempt to connect while the server may still count a connection that was closed.
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// A request on a connection.
@@ -56,7 +56,8 @@ pub(super) enum Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// Returns the rows, or the error and whether a part of the call itself was answered before it.
+    /// Sends the request. Returns its rows, or the error and whether the server sent a part of the answer before the
+    /// error.
     async fn on(self, connection: &mut PgConnection) -> Result<Vec<PgRow>, (sqlx::Error, bool)> {
         let (mut answers, before) = match self {
             Self::Call(call, settings, statements) => {
@@ -86,7 +87,7 @@ impl Connections {
         let pool = Pool::builder(Connector::new(url, settings))
             .max_size(most)
             .build()
-            .map_err(|_| bad("max_connections", "makes no pool"))?;
+            .map_err(|_| bad("max_connections", "is not a valid size of a pool"))?;
         Ok(Self::Own(Own { pool, gate: Gate::new(most) }))
     }
 
@@ -126,7 +127,8 @@ impl Connections {
 }
 
 impl Own {
-    /// Sends a request, and sends it again if the server surely did nothing because it had ended the session before.
+    /// Sends a request. Sends it again on another connection if the server had ended the session without running the
+    /// request.
     async fn rows(&self, ask: Ask<'_>) -> Result<Vec<PgRow>> {
         loop {
             let mut held = self.held().await?;
@@ -161,8 +163,8 @@ impl Own {
         }
     }
 
-    /// Returns whether it makes sense to wait for a connection although no call has one: a call has given one back
-    /// meanwhile, or the server still counts a connection that was closed.
+    /// Returns whether a new attempt to connect may succeed: another call has returned a connection, or the server
+    /// still counts a connection that was closed.
     async fn comes_back(&self) -> bool {
         let lingers = self.pool.manager().lingers();
         if lingers {
@@ -187,12 +189,13 @@ impl Dedicated<'_> {
         }
     }
 
-    /// Returns the connection to its pool. Nothing is open on it any more.
+    /// Returns the connection to its pool. No transaction may be open on the connection.
     pub(crate) fn give_back(self) {
         self.end(None);
     }
 
-    /// Returns the connection, on which nothing is open, to its pool, unless the session ended with this error.
+    /// Returns the connection to its pool, unless this error ended the session. No transaction may be open on the
+    /// connection.
     pub(crate) fn end(mut self, error: Option<&sqlx::Error>) {
         match &mut self {
             Self::Own(held) => held.slot.end(error),
@@ -203,7 +206,7 @@ impl Dedicated<'_> {
 }
 
 impl Drop for Dedicated<'_> {
-    /// Closes the connection, so that the server rolls back what is open on it.
+    /// Closes the connection, so that the server rolls back its open transaction.
     fn drop(&mut self) {
         if let Self::Shared(connection) = self {
             drop(connection.take().map(PoolConnection::detach));

@@ -16,16 +16,14 @@ use crate::error;
 /// The number of statements that a connection keeps prepared. The schema has fewer functions.
 const PREPARED: usize = 128;
 
-/// The idle time after which a connection is pinged before its next use. Its other end may have closed it, and whether
-/// a call arrived on a closed connection is unknown.
+/// The idle time after which a connection is pinged before its next use, because the other end may have closed it.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// The timeout of that ping: many times what a server needs to answer. A proxy that forgot the connection never
-/// answers.
+/// The timeout of the ping of an idle connection. A server answers much sooner.
 const PING_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a server may still count a session whose connection is closed: the session waits for a lock until its own
-/// timeout of three seconds.
+/// How long a server may still count a session whose connection is closed: the session may wait for a lock until its
+/// `lock_timeout` of three seconds.
 const LINGERS: Duration = Duration::from_secs(4);
 
 /// Opens connections for the store's own pool.
@@ -70,8 +68,7 @@ impl Connector {
     }
 }
 
-/// Adds the settings of the session. They are sent in the connection's first message; a pooler would refuse them, so
-/// simple statements leave them out.
+/// Adds the settings of the session to the options, unless statements are simple: a pooler may refuse the settings.
 fn prepared_for(options: PgConnectOptions, settings: &Settings) -> PgConnectOptions {
     let options = options.statement_cache_capacity(PREPARED).extra_float_digits(None).disable_statement_logging();
     match settings.statements {
@@ -97,8 +94,7 @@ impl Slot {
         &mut self.connection
     }
 
-    /// Ends the call. After an answer of the server, also an error, the connection can be used again; after any other
-    /// error it cannot.
+    /// Ends the call, and marks the connection as broken if this error ended the session.
     pub(super) fn end(&mut self, error: Option<&sqlx::Error>) {
         self.half_used = error.is_some_and(error::is_last_word);
         (self.is_new, self.used) = (false, now());
@@ -124,7 +120,7 @@ impl Manager for Connector {
     type Type = Slot;
     type Error = Error;
 
-    /// Opens a connection. The future is boxed: it is large, and every call would be as large and copied as often.
+    /// Opens a connection. The future is boxed, because it is large and the future of every call would contain it.
     async fn create(&self) -> Result<Slot, Error> {
         let connection = Box::pin(self.connect()).await?;
         let closed = Arc::clone(&self.closed);

@@ -40,7 +40,8 @@ impl Gate {
         self.room.acquire().await.ok()
     }
 
-    /// Doubles the limit if it was not changed for `UNTIL_MORE`: the server may have more connections by now.
+    /// Doubles the limit if the limit was not changed for `UNTIL_MORE`, because the server may have more connections by
+    /// now.
     fn widen(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.size < self.most && now().saturating_duration_since(state.changed) > UNTIL_MORE {
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_call_that_the_server_refuses_waits_for_one_that_it_serves() {
+    async fn refused_call_waits_for_the_permit_of_a_served_call() {
         let gate = Gate::new(16);
         let served = gate.enter().await.unwrap();
         let refused = gate.enter().await.unwrap();
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_that_is_alone_is_refused_and_leaves_room_for_one() {
+    async fn gate_narrowed_by_its_only_call_keeps_one_permit() {
         let gate = Gate::new(16);
         let alone = gate.enter().await.unwrap();
         assert!(!gate.narrow(alone));

@@ -13,7 +13,7 @@ use super::connections::Ask;
 use crate::config::{Settings, Statements};
 use crate::error;
 
-/// Where the calls of a joined store put their requests.
+/// Sends the requests of a joined store's calls to the transaction.
 pub(crate) struct Joined(mpsc::UnboundedSender<Request>);
 
 struct Request {
@@ -24,20 +24,20 @@ struct Request {
 
 type Answer = Result<Vec<PgRow>, sqlx::Error>;
 
-/// The connection of the transaction, which sends the requests.
+/// The transaction of the caller, whose connection serves the requests.
 pub(crate) struct OpenTransaction<'t> {
     connection: &'t mut PgConnection,
     requests: mpsc::UnboundedReceiver<Request>,
-    /// The function that tells whether the statement is inside a transaction, with its schema.
+    /// The qualified name of the function that returns whether its statement is inside a transaction.
     check: String,
     is_proven: bool,
     is_prepared: bool,
 }
 
-/// Sets the setting that `sql/store/is_in_transaction.sql` reads.
+/// The statement that writes the setting which `sql/store/is_in_transaction.sql` reads.
 const SET: &str = "SELECT pg_catalog.set_config('storagebox.within', $1, true)";
 
-/// Returns the connections of a store within this transaction, and the transaction.
+/// Returns connections that send their requests to this transaction, and the transaction that serves them.
 pub(super) fn join<'t>(connection: &'t mut PgConnection, settings: &Settings) -> (Connections, OpenTransaction<'t>) {
     let (to, requests) = mpsc::unbounded_channel();
     let transaction = OpenTransaction {
@@ -73,12 +73,12 @@ impl Transaction for OpenTransaction<'_> {
 }
 
 impl OpenTransaction<'_> {
-    /// Sends a statement, and proves before the first one is applied that it is inside a transaction.
+    /// Sends a statement. The first statement takes effect only if the server confirms that it is inside a transaction.
     async fn answer(&mut self, sql: String, arguments: PgArguments) -> Answer {
         if self.is_proven {
             return self.fetch(sql, arguments).await;
         }
-        // A transaction that has written has an id: no more is needed.
+        // A transaction that has written has an id, which is proof enough.
         let mut rows = self.checked(&sql, &arguments, None).await?;
         if rows.is_empty() {
             let word = RandomIds.fresh();
@@ -91,8 +91,8 @@ impl OpenTransaction<'_> {
         Ok(rows)
     }
 
-    /// Sends the statement, which has no effect outside a transaction: it returns no row, or fails if the transaction was
-    /// to have this word.
+    /// Sends the statement with a check that makes it return no row, or fail, if no transaction is open. `word` is the
+    /// value of the setting that the check compares; `None` before the setting is written.
     async fn checked(&mut self, sql: &str, arguments: &PgArguments, word: Option<&str>) -> Answer {
         let mut arguments = arguments.clone();
         arguments.add(word).map_err(sqlx::Error::Encode)?;

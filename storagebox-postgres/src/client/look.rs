@@ -25,7 +25,7 @@ pub(crate) fn with_tables(sql: &str) -> String {
     sql.replace("{unfit}", UNFIT).replace("{tables}", &tables.join(","))
 }
 
-/// Returns the name behind each occurrence of these words.
+/// Returns the name that follows each occurrence of `words`.
 fn names_after<'a>(sql: &'a str, words: &str) -> Vec<&'a str> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let name = |rest: &'a str| rest.split(|letter| !is_name(letter)).next().unwrap_or_default();
@@ -33,7 +33,8 @@ fn names_after<'a>(sql: &'a str, words: &str) -> Vec<&'a str> {
 }
 
 impl Client {
-    /// Reads the state of the schema. Needs no right to change it, and runs nothing that another role made.
+    /// Reads the state of the schema. Needs no right to change the schema, and calls no function that another role
+    /// created.
     pub(crate) async fn found(&self) -> Result<Found> {
         let row = self.query("ping", &text_of_look(self.schema())).await?;
         let found = Found::of_look(&row)?;
@@ -41,8 +42,7 @@ impl Client {
         Ok(found)
     }
 
-    /// Returns the version mismatch if it explains the error: a function is also missing in a schema of another
-    /// version.
+    /// Returns the error of a version mismatch if the schema has another version, and otherwise the given error.
     pub(super) async fn explained(&self, error: Error) -> Error {
         let look = text_of_look(self.schema());
         // The call's own progress does not include the schema query.

@@ -17,7 +17,8 @@ use super::store_info::{Found, VERSION, new_epoch};
 use super::{Client, FunctionCall, Opened, Progress};
 use crate::error::read;
 
-/// The longest wait for another call that opens the namespace: many times what that takes on an open connection.
+/// The longest wait for another call that opens the namespace. Opening a namespace takes much less on an open
+/// connection.
 const OPEN_TIMEOUT: Duration = Duration::from_millis(500);
 
 const OPEN: &str = "open_namespace";
@@ -32,7 +33,8 @@ pub(crate) struct OpenNamespace {
     options: String,
     keeps: Option<i64>,
     committed: Arc<OnceLock<Opened>>,
-    /// What only this transaction of the caller knows, because it may be rolled back.
+    /// The namespace as a joined call opened it. The caller may still roll back its transaction, and the namespace with
+    /// it.
     uncommitted: OnceLock<Opened>,
     turn: Mutex<()>,
 }
@@ -64,18 +66,19 @@ impl OpenNamespace {
         &self.client
     }
 
-    /// Returns what the namespace's calls need. The first call registers the namespace, at the cost of one more round
-    /// trip, and the other calls wait for it.
+    /// Returns the number and the epoch of the namespace. The first call registers the namespace, at the cost of one
+    /// more round trip, and other calls wait for the registration.
     pub(crate) async fn opened(&self) -> Result<Opened> {
         match self.known() {
             Some(opened) => Ok(opened),
-            // Boxed, because every call is as large as what it may have to wait for.
+            // Boxed, because the future of every call would contain this one.
             None => Box::pin(self.first_opened()).await,
         }
     }
 
     async fn first_opened(&self) -> Result<Opened> {
-        // The call that holds the lock may be neither polled nor dropped. Opening a namespace twice does no harm.
+        // The wait is bounded, because the call that holds the lock may be neither polled nor dropped. Opening a
+        // namespace twice does no harm.
         let _turn = timeout(OPEN_TIMEOUT, self.turn.lock()).await;
         if let Some(opened) = self.known() {
             return Ok(opened);
@@ -126,8 +129,7 @@ impl OpenNamespace {
     }
 }
 
-/// Returns the first eight bytes of the text's SHA-256. They are the same on every machine and in every version, and
-/// nobody can choose texts that collide.
+/// Returns the first eight bytes of the text's SHA-256, which are the same on every machine and in every version.
 pub(crate) fn hash(text: &str) -> i64 {
     let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     let mut first = [0; 8];

@@ -1,4 +1,4 @@
-//! Tracks whether a call was sent to the server: a call whose time is over before that has surely changed nothing
+//! Tracks whether a call was sent to the server. A call that times out before it is sent has surely changed nothing
 //! (ER-1).
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use storagebox_core::{Certainty, Error, ErrorKind, Result};
 
-/// How often a call was sent and not refused, or [`GIVEN_UP`] if its caller gave up while that number was 0.
+/// The number of times that a call was sent and not refused, or [`GIVEN_UP`] if its caller gave up before it was sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress(Arc<AtomicI64>);
 
@@ -15,9 +15,9 @@ const GIVEN_UP: i64 = -1;
 /// The calls that a future makes.
 #[derive(Clone)]
 enum Calls {
-    /// The call whose caller is the future itself.
+    /// The only call, whose caller runs the future.
     One(Progress),
-    /// The calls of other tasks, which wait for the future and may give up on their own.
+    /// The calls of a batch. Their callers are other tasks, each of which may give up.
     Batch(Arc<[Progress]>),
 }
 
@@ -85,8 +85,7 @@ pub(super) async fn scope<F: Future>(work: F) -> F::Output {
     HERE.scope(calls, work).await
 }
 
-/// Marks the calls of the current task as sent. Returns an error if a caller has given up: its answer was that its call
-/// was not made.
+/// Marks the calls of the current task as sent. Returns an error if the caller of one of the calls has given up.
 pub(super) fn leave() -> Result<()> {
     match HERE.try_with(Calls::leave) {
         Ok(false) => Err(Error::new(ErrorKind::Contention, "a caller of the same batch gave up").on("postgres")),
@@ -150,9 +149,9 @@ mod tests {
         assert!(!Progress::default().scope(answered).await);
     }
 
-    /// The answer of the caller that gave up was that its call was not made.
+    /// The caller that gave up has been answered that its call was not made, so the batch must not make the call.
     #[tokio::test]
-    async fn batch_with_a_call_that_gave_up_is_not_sent() {
+    async fn batch_is_not_sent_after_one_of_its_callers_gave_up() {
         let (patient, impatient) = (Progress::default(), Progress::default());
         assert!(impatient.clone().scope(async { end() }).await);
         let batch = vec![patient.clone(), impatient];

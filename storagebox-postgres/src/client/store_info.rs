@@ -25,7 +25,7 @@ pub(crate) struct Found {
     memory: Option<i64>,
     /// A table or a function of this version that does not exist.
     missing: Option<String>,
-    /// A table or a function that calls have no right to use.
+    /// A table or a function that the session's role has no right to use.
     denied: Option<String>,
     /// A table without a unique index.
     keyless: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Reads the columns for the version, the epoch and the memory of any answer.
+    /// Reads the version, the epoch and the memory from an answer with these columns. `answer` is its name in errors.
     pub(crate) fn of(answer: &'static str, row: &PgRow) -> Result<Self> {
         Ok(Self {
             version: read(answer, row.try_get("version"))?,
@@ -75,8 +75,8 @@ impl Found {
         Err(Error::new(ErrorKind::NotSetUp, why).on("postgres"))
     }
 
-    /// Refuses faults at which no statement fails: a missing unique index, and a trigger or a rule that may drop a
-    /// write.
+    /// Refuses a table without a unique index, and a table with a trigger or a rule that may drop a write. No statement
+    /// would fail because of these faults.
     pub(crate) fn check_tables(&self) -> Result<()> {
         if let Some(name) = &self.keyless {
             let why = "it has no unique index; create the index as in a new schema, or restore a complete copy";
@@ -89,7 +89,7 @@ impl Found {
         Err(Error::new(ErrorKind::Misconfigured, why).on("postgres"))
     }
 
-    /// Refuses a schema that exists, but whose table `store` is empty.
+    /// Refuses an existing schema whose table `store` is empty.
     pub(crate) fn check_not_emptied(&self) -> Result<()> {
         if self.version > 0 && self.epoch.is_none() { Err(emptied()) } else { Ok(()) }
     }
@@ -124,8 +124,7 @@ impl StoreInfo {
     }
 }
 
-/// Creates an epoch that no store and no namespace had before, from the system's random numbers: a program may seed its
-/// own generator.
+/// Creates a random epoch for a store or a namespace from the system's random numbers, which no program can seed.
 pub(crate) fn new_epoch() -> i64 {
     RandomState::new().hash_one(()).cast_signed()
 }
@@ -134,9 +133,9 @@ pub(crate) fn new_epoch() -> i64 {
 mod tests {
     use super::*;
 
-    /// A program may seed its random numbers for repeatable results.
+    /// A program may seed `fastrand` for repeatable results.
     #[test]
-    fn an_epoch_is_not_of_the_programs_random_numbers() {
+    fn new_epoch_ignores_the_programs_random_seed() {
         let epoch = || {
             fastrand::seed(42);
             new_epoch()

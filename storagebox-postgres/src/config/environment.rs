@@ -1,5 +1,5 @@
-//! Checks the environment variables that the driver reads where the URL says nothing. They may supply a login, but
-//! never the server or the database: a program with the same URL would use another store.
+//! Checks the environment variables that the driver reads for parts that the URL lacks. They may supply a login, but
+//! never the server or the database: otherwise two programs with the same URL could use different stores.
 
 use std::env;
 
@@ -7,7 +7,7 @@ use storagebox_core::Result;
 
 use crate::error::bad;
 
-/// The parts that a URL names. It leaves the others to the environment.
+/// Whether the URL names each part. The environment supplies the other parts.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Named {
     host: bool,
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_an_address_says() {
+    fn whatever_address_never_panics() {
         storagebox_fuzz::texts(&["postgres://ada:b@[::1]:5/d", "postgres://a@b/c"], |text| {
             let _ = Named::by(text, &[]);
         });

@@ -1,5 +1,5 @@
-//! Keys of other clients, as the dashboards of providers print them. A key is accepted if it asks for what is done
-//! anyway, and otherwise refused with advice on what to write instead. No error shows a value.
+//! Keys of other clients, as the dashboards of providers print them. A key is accepted if the store does what the key
+//! asks for anyway. Any other key is refused, with advice on what to write instead. No error shows a value.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use storagebox_core::backend::url::number;
 
 use crate::error::bad;
 
-/// A key, the values with which it changes nothing, and the advice for any other value.
+/// The keys: for each, the values that ask for nothing special, and the advice for any other value.
 const KEYS: &[(&str, &[&str], &str)] = &[
     (
         "target_session_attrs",
@@ -43,7 +43,7 @@ fn known(key: &str) -> Option<&'static (&'static str, &'static [&'static str], &
     KEYS.iter().find(|(known, ..)| *known == key)
 }
 
-/// Refuses a key that asks for something that is not done.
+/// Refuses a key whose value asks for something that the store does not do.
 pub(super) fn check(key: &str, value: &str) -> Result<()> {
     match known(key) {
         Some((key, taken, why)) if !taken.contains(&value) => Err(bad(key, why)),
@@ -57,7 +57,7 @@ pub(super) fn changes_nothing(key: &str) -> bool {
     known(key).is_some()
 }
 
-/// Refuses several hosts. The text before an `@` may be a password.
+/// Refuses several hosts. A comma before the `@` may be part of a password.
 pub(super) fn check_address(address: &str) -> Result<()> {
     let after_scheme = address.split_once("://").map_or(address, |(_, rest)| rest);
     let host = after_scheme.rsplit_once('@').map_or(after_scheme, |(_, host)| host);

@@ -51,7 +51,7 @@ impl Schema {
         &self.0
     }
 
-    /// Returns the text with the name filled in.
+    /// Returns the SQL text with this name in place of `{schema}`.
     pub(crate) fn fill(&self, sql: &str) -> String {
         sql.replace("{schema}", &self.0)
     }

@@ -24,7 +24,8 @@ enum By {
 }
 
 impl Said {
-    /// Reads the environment and these pairs of the URL, which the driver read as `options`.
+    /// Returns the encryption settings of the environment and of these pairs of the URL. `options` is what the driver
+    /// read.
     pub(super) fn by(pairs: &[(&str, &str)], options: &PgConnectOptions) -> Result<Self> {
         let value = |key| pairs.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1);
         let (mode, authority) = (variable("PGSSLMODE")?, variable("PGSSLROOTCERT")?);
@@ -65,7 +66,7 @@ fn readable(variable: Option<&str>) -> Result<()> {
     }
 }
 
-/// Refuses a mode in the URL that the driver did not find: it would fall back to another mode.
+/// Refuses a mode in the URL that the driver has ignored, as `found` shows.
 fn understood(said: Option<&str>, found: PgSslMode) -> Result<()> {
     let is_found = |said: &str| said.parse().is_ok_and(|said: PgSslMode| discriminant(&said) == discriminant(&found));
     match said.is_none_or(is_found) {
@@ -83,8 +84,8 @@ pub(super) fn secured(options: PgConnectOptions, said: &Said) -> PgConnectOption
     options.ssl_mode(mode)
 }
 
-/// Chooses the mode. An authority that the URL names is checked, whatever mode the environment names; a password goes
-/// to another machine encrypted, unless the settings say otherwise.
+/// Chooses the mode. If the URL names an authority and no mode, the server is verified, whatever mode the environment
+/// names. Connections to other machines are encrypted, unless the settings say otherwise.
 fn mode(found: PgSslMode, said: &Said, is_loopback: bool) -> PgSslMode {
     match found {
         _ if said.authority == Some(By::Url) && said.mode != Some(By::Url) => PgSslMode::VerifyFull,
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_in_the_environment_that_cannot_be_read_is_refused() {
+    fn unreadable_pgsslmode_is_refused() {
         assert!(readable(None).is_ok() && readable(Some("verify-full")).is_ok());
         assert!(readable(Some("verify_full")).is_err());
     }

@@ -78,8 +78,8 @@ pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
     Ok((builder, Url { options: tls::secured(options, &said), connect_timeout, files }))
 }
 
-/// Adds a host to a URL such as `postgres://user:password@/database?host=/folder`: the driver reads no login without a
-/// host behind it. The host that a key names takes precedence.
+/// Adds `localhost` to a URL such as `postgres://user:password@/database?host=/folder`, because the driver ignores a
+/// login without a host behind it. The driver then uses the host of the key.
 fn with_host(address: &str, pairs: &[(&str, &str)]) -> Result<String> {
     let Some((before, path)) = address.split_once("@/").filter(|(before, _)| before.matches('/').count() == 2) else {
         return Ok(address.to_owned());
@@ -103,7 +103,7 @@ fn check_of_driver(key: &str, value: &str) -> Result<()> {
             Err(bad("sslmode", "must be `disable`, `allow`, `prefer`, `require`, `verify-ca` or `verify-full`"))
         }
         "port" if value.parse::<u16>().is_err() => Err(bad("port", "must be a number from 0 to 65535")),
-        "hostaddr" if value.parse::<IpAddr>().is_err() => Err(bad("hostaddr", "must be an address")),
+        "hostaddr" if value.parse::<IpAddr>().is_err() => Err(bad("hostaddr", "must be an IP address")),
         _ => Ok(()),
     }
 }
@@ -122,8 +122,7 @@ fn parsed(url: &str) -> Result<PgConnectOptions> {
         .map_err(|_| bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value"))
 }
 
-/// Removes the brackets of an IPv6 address, with which the driver would look it up. The driver reads the URL again with
-/// the bare address, which is the form in the password file.
+/// Removes the brackets of an IPv6 address, because the driver would look up the address with them.
 fn without_brackets(options: PgConnectOptions, url: &str) -> Result<PgConnectOptions> {
     let address = options.get_host().strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     match address {
@@ -148,13 +147,13 @@ fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuild
 mod tests {
     use super::*;
 
-    /// The host that the driver looks up.
+    /// Returns the host of this URL that the driver looks up.
     fn host(url: &str) -> String {
         read(PostgresBuilder::default(), url).unwrap().1.options.get_host().to_owned()
     }
 
     #[test]
-    fn an_address_of_ipv6_has_no_brackets_for_the_driver() {
+    fn ipv6_address_reaches_the_driver_without_brackets() {
         assert_eq!(host("postgres://u:p@[::1]:5432/d?application_name=a&schema=s"), "::1");
         assert_eq!(host("postgres://u:p@[2001:db8::1]/d"), "2001:db8::1");
         assert_eq!(host("postgres://u:p@db/d?host=[::1]"), "::1");
@@ -162,7 +161,7 @@ mod tests {
         assert_eq!(host("postgres://u:p@127.0.0.1/d"), "127.0.0.1");
     }
 
-    /// The form that Cloud SQL's pages print.
+    /// Cloud SQL's documentation has such URLs.
     #[test]
     fn url_with_a_login_needs_no_host_if_a_key_names_it() {
         let (_, url) = read(PostgresBuilder::default(), "postgres://u:p%40@/d?host=/cloudsql/p:r:i").unwrap();

@@ -29,7 +29,7 @@ pub(super) fn committed(row: &PgRow) -> Result<Committed> {
     }
 }
 
-/// Maps an answer that has the content if an attempt is chosen.
+/// Maps the answer of a registration. Only if an attempt is chosen does the answer have the content of the entry.
 pub(super) fn registered(row: Option<&PgRow>) -> Result<Registered> {
     const FUNCTION: &str = "entity_register";
     let Some(row) = row else { return Ok(Registered::Gone) };
@@ -51,7 +51,7 @@ fn payload(row: &PgRow, function: &'static str, column: &str) -> Result<Option<P
     bytes.map(|bytes| Payload::new(bytes).map_err(|_| unreadable(function))).transpose()
 }
 
-/// Reads an entry. It has at least the attempt of its commit, and its chosen attempt must be registered.
+/// Reads an entry. Returns an error if the entry has no attempt, or if the chosen attempt is not one of its attempts.
 fn entry(row: &PgRow, function: &'static str, content: Payload) -> Result<OutboxEntry> {
     let op = |text: String| OpId::new(text).map_err(|_| unreadable(function));
     let attempts = texts(read(function, row.try_get("attempts"))?);
@@ -96,7 +96,7 @@ impl TryFrom<&str> for Position {
     type Error = Error;
 
     fn try_from(text: &str) -> Result<Self> {
-        let bad = || Error::invalid("cursor", "is no position in a listing of entries");
+        let bad = || Error::invalid("cursor", "is not a position in a listing of entries");
         let (length, rest) = text.split_once(':').ok_or_else(bad)?;
         let length = length.parse().map_err(|_| bad())?;
         let (key, message) = rest.split_at_checked(length).ok_or_else(bad)?;

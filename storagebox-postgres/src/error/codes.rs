@@ -5,10 +5,10 @@ use storagebox_core::ErrorKind;
 
 /// The meaning of each SQLSTATE for a statement that is its own transaction.
 ///
-/// The first entry that is a prefix of the code decides; the violated constraint, if there is one, follows the code.
-/// The server reports what is wrong with a statement or a row before it commits, so nothing was applied. Not in the
-/// table: lost connections (08), a session that was killed (57P01, 57P02), the server's own files (58) and faults
-/// (XX000), and foreign tables (HV), which commit elsewhere.
+/// The first entry that is a prefix of the code decides. For this comparison, the violated constraint, if there is one,
+/// is appended to the code. The server reports what is wrong with a statement or a row before it commits, so nothing
+/// was applied. Not in the table: lost connections (08), a session that was killed (57P01, 57P02), the server's own
+/// files (58) and faults (XX000), and foreign tables (HV), which commit elsewhere.
 pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("SB001", ErrorKind::Corrupt, super::NOT_THAT_OPENED),
     (
@@ -125,16 +125,16 @@ fn among(table: &[(&str, ErrorKind, &'static str)], code: &str) -> Option<(Error
 /// The codes of a session that the server ended while it was idle.
 pub(super) const ENDED_IDLE: [&str; 2] = ["25P03", "57P05"];
 
-/// The code of a session that the server ended by hand or to shut down, at any time.
+/// The code of a session that an administrator or a shutdown ended, at any time.
 pub(super) const ENDED: &str = "57P01";
 
 pub(super) const ENDED_BEFORE: &str = "the server or a pooler ended the session before the call was made";
 
-/// PgBouncer's code for all reasons to close the connection of a client: that of a broken protocol.
+/// PgBouncer's code for all reasons to close the connection of a client: the code of a protocol violation.
 pub(super) const OF_POOLER: &str = "08P01";
 pub(super) const CLIENT_IDLE: &str = "client_idle_timeout";
-/// The beginnings of PgBouncer's messages, in any version, while it has no connection to the server. One of them names
-/// the cause, and is cut off.
+/// The beginnings of PgBouncer's messages while it has no connection to the server. They are the same in all its
+/// versions.
 pub(super) const NO_SERVER: [&str; 2] = ["server login has been failing", "pgbouncer cannot connect to server"];
 pub(super) const CUT_OFF: &str = "the pooler cannot reach the server or log in to it; the cause says more";
 pub(super) const QUERY_WAIT_TIMEOUT: &str = "query_wait_timeout";
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn each_code_of_the_table_is_of_its_kind() {
+    fn each_code_of_the_table_maps_to_its_kind() {
         for (code, expected) in [
             ("28000", ErrorKind::Denied),
             ("28P01", ErrorKind::Denied),
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// A killed session, a broken protocol, a fault of the server: what was done before is unknown.
+    /// After a killed session, a broken protocol or a fault of the server, it is unknown what the server has done.
     #[test]
     fn a_code_that_is_not_in_the_table_may_have_been_applied() {
         for code in ["", "57P01", "57P02", "08006", "08P01", "58030", "XX000", "HV000", "40003"] {

@@ -126,8 +126,8 @@ pub(super) enum Observed {
     AlreadyKnown(ClaimView),
 }
 
-/// Reads the last place that an item was taken from, and the answers by claim. A claim that found no item has no
-/// answer.
+/// Reads the answer to a batch: the place of the last item that was taken, and the answers by claim. A claim that found
+/// no item has no answer.
 pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Observed>)> {
     const FUNCTION: &str = "bank_take_many";
     let new = column(row, "claims")?.into_iter().zip(column(row, "items")?);

@@ -1,7 +1,7 @@
 //! Where takes look for a free item: each cursor begins at a random place and goes forward from there (IB-8, IB-9).
 //!
-//! So no take crosses what others have drained, and takes use neighbours in the index one after another: few index
-//! pages are written after each checkpoint.
+//! So no take reads the dead rows of items that other takes have drained. Consecutive takes use neighbouring index
+//! entries, so few index pages are written after each checkpoint.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const KEPT: usize = 64;
 /// How many places a cursor goes forward before it begins at another random place.
 const STEPS: u32 = 512;
-/// How many takes in a row use the same `till`: about as many items as are in the two cells that one answer describes.
-/// An answer gets out of date, and a cursor does not look back at the places that it passed until it asks again.
+/// The most takes in a row that use the same `till`. The next take uses none, and so looks back at the places that the
+/// cursor has passed.
 const HINTED: u32 = 16;
 
 /// The cursors that no take uses. The one that was used last is at the end.
@@ -20,8 +20,8 @@ pub(super) struct TakeCursors {
     idle: Mutex<Vec<ScanCursor>>,
 }
 
-/// The start of a take: it begins at `at`, and items may be free up to `till`. The cursor has passed the places between
-/// `since` and `at`, and has not looked at them again.
+/// The place where a take begins (`at`), and the place up to which items may be free (`till`). The cursor has passed
+/// the places between `since` and `at`, and has not looked at them again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScanStart {
     pub(super) at: i64,
@@ -37,8 +37,7 @@ pub(super) struct ScanCursor {
     steps_left: u32,
 }
 
-/// A cursor that one take uses, until the guard is dropped. Two takes with one cursor would try the same items, and
-/// each would get answers about the places that the other has left.
+/// A cursor that only one take uses, until the guard is dropped. Two takes with one cursor would try the same items.
 #[derive(Debug)]
 pub(super) struct CursorGuard<'a> {
     cursors: &'a TakeCursors,
@@ -46,7 +45,7 @@ pub(super) struct CursorGuard<'a> {
 }
 
 impl TakeCursors {
-    /// Returns the cursor that was used last, or a new one: so few cursors are in use, and their hints are recent.
+    /// Returns the idle cursor that was used last, or a new cursor if none is idle.
     pub(super) fn begin(&self) -> CursorGuard<'_> {
         let cursor = self.idle().pop().unwrap_or_else(ScanCursor::somewhere);
         CursorGuard { cursors: self, cursor }
@@ -67,7 +66,7 @@ impl ScanCursor {
         self.start
     }
 
-    /// Moves the cursor behind the item that was taken at `place`; more may be free up to `till`.
+    /// Moves the cursor behind the item that was taken at `place`. More items may be free up to `till`.
     pub(super) fn go_on(&mut self, place: i64, till: i64, steps: u32) {
         let Some(at) = place.checked_add(1).filter(|_| steps < self.steps_left) else {
             return self.leave();
@@ -116,7 +115,8 @@ impl Drop for CursorGuard<'_> {
 mod tests {
     use super::*;
 
-    /// Returns which takes of one cursor use a `till`, if every answer has the same one.
+    /// Makes this many takes with one cursor, each answered with the same `till`. Returns which takes began with this
+    /// `till`.
     fn hinted(takes: i64, till: i64) -> Vec<i64> {
         let cursors = TakeCursors::default();
         let told = |place| {
@@ -129,13 +129,13 @@ mod tests {
     }
 
     #[test]
-    fn cursor_asks_again_after_one_cell_of_takes() {
+    fn cursor_drops_its_hint_after_sixteen_takes() {
         let expected: Vec<i64> = (1..=16).chain(18..=33).chain(35..40).collect();
         assert_eq!(hinted(40, 1_000), expected);
     }
 
     #[test]
-    fn cursor_asks_again_at_the_end_of_its_hint() {
+    fn cursor_drops_its_hint_where_the_hint_ends() {
         assert_eq!(hinted(8, 4), (1..=4).collect::<Vec<_>>());
     }
 

@@ -1,4 +1,4 @@
-//! Refuses a server that speaks PostgreSQL's protocol and does not behave like it.
+//! Refuses a server that speaks PostgreSQL's protocol but does not behave like PostgreSQL.
 
 use std::fmt::Display;
 
@@ -11,7 +11,8 @@ use crate::error;
 
 const PROBE: &str = include_str!("../../sql/store/probe.sql");
 
-/// What the functions rely on: the column of the probe, and what a server without it cannot do.
+/// The behaviours that the functions rely on: the column of the probe, and what a server without the behaviour cannot
+/// do.
 const NEEDED: [(&str, &str); 6] = [
     ("finds_by_address", "change a row by its address (ctid) after it was locked"),
     ("skips_no_own_locks", "find a row again that the same transaction has locked (SKIP LOCKED)"),
@@ -21,9 +22,9 @@ const NEEDED: [(&str, &str); 6] = [
     ("has_local_settings", "keep a setting until the end of a transaction"),
 ];
 
-/// The codes of a server that does not know a statement, or what the statement names.
+/// The SQLSTATE classes with which a server rejects a statement, or a name in it, as unknown.
 const NOT_KNOWN: [&str; 2] = ["0A", "42"];
-/// Those among them that say something else: a right is missing, or a name is taken.
+/// The codes of these classes that mean something else: a right is missing, or a name is taken.
 const OTHERS: [&str; 3] = ["42501", "42P07", "42723"];
 
 /// Probes the server, in the transaction of a setup.
@@ -59,7 +60,7 @@ fn lacking(what: impl Display) -> Error {
     Error::unsupported(format_args!("a server that {what}"), "PostgreSQL itself").on("postgres")
 }
 
-/// A server that answers something else has not the behaviour.
+/// Returns whether the server has the behaviour of this column. An answer of another type counts as no.
 fn has(row: &PgRow, column: &str) -> bool {
     row.try_get::<Option<bool>, _>(column).is_ok_and(|answer| answer == Some(true))
 }
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_without_one_behaviour_is_refused_in_its_words() {
+    fn error_names_the_behaviour_that_a_server_lacks() {
         assert!(judge(|_| true).is_ok());
         for (missing, what) in NEEDED {
             let error = judge(|column| column != missing).unwrap_err();
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_that_is_missing_says_nothing_about_the_server() {
+    fn missing_right_is_not_an_unknown_statement() {
         assert!(["0A000", "42601", "42703", "42704", "42883", "42P01"].into_iter().all(is_not_known));
         assert!(!["42501", "42P07", "42723", "23505", "55P03", "57014", "XX000"].into_iter().any(is_not_known));
     }

@@ -6,9 +6,10 @@ use storagebox_core::{Backend, ClaimId, ClaimState, Counts, Item, ItemBank, Resu
 use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
 use crate::support::failed;
 
-/// Another process takes with the same claim at the same time: only that claim is then taken alone.
+/// Another session inserts the claim `bob` while the batch runs. The batch takes items for the other claims, and a
+/// single take then serves `bob`.
 #[test]
-fn a_claim_that_another_has_made_meanwhile_sends_no_neighbour_out_alone() -> Result<()> {
+fn batch_take_skips_only_the_claim_that_another_call_inserts() -> Result<()> {
     with_place(async |place| {
         let url = place.url_at(place.database.server());
         let bank = place.builder()?.call_timeout(LONG).connect(&url)?.item_bank(&"namespace".parse()?)?;

@@ -16,8 +16,8 @@ fn filled(place: &Place, sql: &str) -> String {
     sql.replace("{schema}", &place.schema).replace("{role}", role).replace("{database}", role)
 }
 
-/// Makes every call as the role with the least rights, in both protocols; and as the owner, in a schema that was set up
-/// before and in one that is set up now, with the data in them.
+/// Makes every call in both protocols: as the role with the least rights in the existing schema, and as the owner in a
+/// new schema.
 async fn all_is_answered(place: &Place) -> Result<()> {
     for (statements, name) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
         every_call(&mut metered(place, statements, "").await?, name).await?;
@@ -44,7 +44,7 @@ async fn a_publication_of_all_tables_refuses_no_call() -> Result<()> {
     is_answered_beside("CREATE PUBLICATION everything FOR ALL TABLES").await
 }
 
-/// The rule behind the case of the publication: each table identifies its old rows.
+/// Under a publication of all tables, the server refuses updates of a table without a replica identity.
 #[test]
 fn every_table_has_a_replica_identity() -> Result<()> {
     with_place(async |place| {
@@ -59,7 +59,7 @@ fn every_table_has_a_replica_identity() -> Result<()> {
 }
 
 #[test]
-fn a_publication_of_some_columns_is_no_damage() -> Result<()> {
+fn publication_of_some_columns_is_misconfigured_not_corrupt() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         calls::make_all(&store, "old").await?;
@@ -79,7 +79,7 @@ fn a_publication_of_some_columns_is_no_damage() -> Result<()> {
 }
 
 #[tokio::test]
-async fn row_security_that_spares_the_owner_refuses_no_call() -> Result<()> {
+async fn row_security_without_force_refuses_no_call() -> Result<()> {
     let enabled = "DO $$ DECLARE one text; BEGIN
         FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = '{schema}' AND tablename NOT IN ('versions', 'store') LOOP
             EXECUTE format('ALTER TABLE {schema}.%I ENABLE ROW LEVEL SECURITY', one);
@@ -87,9 +87,9 @@ async fn row_security_that_spares_the_owner_refuses_no_call() -> Result<()> {
     is_answered_beside(enabled).await
 }
 
-/// Row policies hide rows: a bank would be empty, and a claim would be given a second item.
+/// If row policies hid rows without an error, a bank would look empty, and a claim would be given a second item.
 #[test]
-fn row_security_that_is_forced_is_denied_at_each_call() -> Result<()> {
+fn forced_row_security_denies_each_call() -> Result<()> {
     with_database(async |database| {
         run(database.owner(), format!("GRANT CREATE ON DATABASE {0} TO {0}", database.role())).await?;
         for (statements, schema) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
@@ -117,7 +117,7 @@ fn row_security_that_is_forced_is_denied_at_each_call() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_event_trigger_that_looks_on_refuses_nothing() -> Result<()> {
+async fn event_trigger_that_only_records_changes_no_answer() -> Result<()> {
     is_answered_beside(
         "CREATE TABLE public.seen (tag text);
          CREATE FUNCTION public.look_on() RETURNS event_trigger LANGUAGE plpgsql
@@ -128,7 +128,7 @@ async fn an_event_trigger_that_looks_on_refuses_nothing() -> Result<()> {
 }
 
 #[test]
-fn an_event_trigger_that_refuses_leaves_no_half_of_a_setup() -> Result<()> {
+fn setup_refused_by_an_event_trigger_leaves_nothing() -> Result<()> {
     with_database(async |database| {
         let refuse = "CREATE FUNCTION public.refuse() RETURNS event_trigger LANGUAGE plpgsql
             AS $$ BEGIN RAISE EXCEPTION 'not today'; END $$;
@@ -148,7 +148,7 @@ fn an_event_trigger_that_refuses_leaves_no_half_of_a_setup() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_isolation_level_of_the_role_or_database_changes_nothing() -> Result<()> {
+async fn default_isolation_of_role_or_database_changes_no_answer() -> Result<()> {
     for (whose, level) in [
         ("ROLE {role}", "serializable"),
         ("DATABASE {database}", "repeatable read"),
@@ -161,11 +161,11 @@ async fn an_isolation_level_of_the_role_or_database_changes_nothing() -> Result<
 }
 
 #[tokio::test]
-async fn a_session_that_plays_a_replica_changes_nothing() -> Result<()> {
+async fn session_replication_role_replica_changes_no_answer() -> Result<()> {
     is_answered_beside("ALTER DATABASE {database} SET session_replication_role = replica").await
 }
 
-/// Formats that a role, a database or a server may set otherwise.
+/// Settings of formats, with values other than the defaults, that a role, a database or a server may have.
 const FORMATS: [(&str, &str); 22] = [
     ("DateStyle", "'German, DMY'"),
     ("TimeZone", "'Asia/Kathmandu'"),
@@ -192,13 +192,13 @@ const FORMATS: [(&str, &str); 22] = [
 ];
 
 #[tokio::test]
-async fn formats_and_timeouts_of_the_database_change_nothing() -> Result<()> {
+async fn database_formats_and_timeouts_change_no_answer() -> Result<()> {
     let set = FORMATS.map(|(name, value)| format!("ALTER DATABASE {{database}} SET {name} = {value};")).concat();
     is_answered_beside(&format!("LOAD 'plpgsql'; {set}")).await
 }
 
 #[tokio::test]
-async fn settings_of_the_whole_server_change_nothing() -> Result<()> {
+async fn server_settings_change_no_answer() -> Result<()> {
     let settings = [
         ("default_transaction_isolation", "serializable"),
         ("wal_level", "logical"),
@@ -213,9 +213,9 @@ async fn settings_of_the_whole_server_change_nothing() -> Result<()> {
     all_is_answered(&database.place().await?).await
 }
 
-/// Such a trigger or rule drops a write although the statement succeeds: an item was given that no claim had (IB-2).
+/// If a take's insert of a claim were dropped without an error, its item would be lost (IB-2).
 #[test]
-fn what_may_make_nothing_of_a_write_is_refused_at_opening() -> Result<()> {
+fn trigger_or_rule_that_may_drop_a_write_is_refused() -> Result<()> {
     let soft = "CREATE FUNCTION public.soft() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;";
     for beside in [
         "CREATE TRIGGER soft BEFORE INSERT ON {schema}.claims FOR EACH ROW EXECUTE FUNCTION public.soft()",
@@ -238,9 +238,9 @@ fn what_may_make_nothing_of_a_write_is_refused_at_opening() -> Result<()> {
     Ok(())
 }
 
-/// A session that refuses changes also refuses reads: the data that it sees may be old, and stay old.
+/// Reads are refused too, because the data of a read-only server may be old.
 #[test]
-fn a_session_that_only_reads_answers_nothing() -> Result<()> {
+fn read_only_session_refuses_each_call() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {
         with_place(async |place| {
             let store = place.builder()?.statements(statements).connect(&place.url_at(place.database.server()))?;

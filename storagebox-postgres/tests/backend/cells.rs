@@ -8,7 +8,8 @@ use crate::drained::assert_none_is_hidden;
 use crate::scene::{session, tell, with_database, with_place};
 use crate::support::{Behind, Place, run};
 
-/// Creates two cells of one section with sixteen items each, and takes the items of the first. Its bit is still set.
+/// Creates two cells of one section with sixteen items each, and takes all items of the first cell. The bit of this
+/// cell stays set.
 async fn drained_cell(place: &Place) -> Result<Arc<dyn ItemBank>> {
     let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
@@ -26,7 +27,7 @@ const TAKES: [&str; 2] = [
     "bank_take_many(namespace, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0, 0)",
 ];
 
-/// A take with a snapshot from before an item was put back would hide the item from everybody.
+/// A take with a snapshot from before a release would clear the bit of the released item's cell, and so hide the item.
 #[test]
 fn a_take_at_another_isolation_level_hides_no_item() -> Result<()> {
     with_database(async |database| {
@@ -51,18 +52,18 @@ async fn refuse(place: &Place, level: &str, take: &str) -> Result<()> {
     Ok(())
 }
 
-/// Each batch of a withdrawal leaves nothing for takers to cross.
+/// A withdrawal clears the bits of the cells that it empties, so takes skip the dead rows of these cells.
 #[test]
-fn a_take_after_a_withdrawal_crosses_few_of_the_items_that_are_gone() -> Result<()> {
+fn take_after_withdrawals_reads_few_dead_rows() -> Result<()> {
     with_place(async |place| {
         Behind::withdrawals(place).await?.assert_within(3);
         Ok(())
     })
 }
 
-/// A repeated load adds nothing, and leaves nothing for takers to cross.
+/// A repeated load adds no item and sets no bit of a cell, so takes skip the dead rows that the load leaves.
 #[test]
-fn a_take_after_loads_of_items_that_are_all_known_crosses_few_of_them() -> Result<()> {
+fn take_after_loads_of_known_items_reads_few_dead_rows() -> Result<()> {
     with_place(async |place| {
         Behind::loads(place).await?.assert_within(3);
         Ok(())

@@ -1,9 +1,9 @@
 //! The rule for reading the clock, checked in the SQL text of every function: read it after everything that the
 //! function can wait for.
 //!
-//! A time that was read before a wait is called `asked`. It may be used where an error only causes a longer wait, as
-//! for the question whether a hold has lapsed. If a statement that may wait dates rows by it, the function dates them
-//! again when the call `has_waited`.
+//! A time that was read before a wait is called `asked`. It may be used where an older time only delays something, as
+//! in the check whether a hold has lapsed. If a statement that may wait dates rows by it, the function dates them again
+//! when the call `has_waited`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use storagebox_core::Result;
 
 use crate::support::failed;
 
-/// Functions that wait for upkeep alone, whose steps are short.
+/// Functions that wait only for upkeep, which holds its locks for a short time.
 const BRIEF: [&str; 3] = ["counter_refuse", "counter_remember", "record_end"];
 
 const CLOCK: &str = "{schema}.clock()";
@@ -38,7 +38,7 @@ fn functions() -> Result<Vec<Function>> {
 }
 
 impl Function {
-    /// Returns the function that the text creates, if there is one.
+    /// Parses the text of a file, and returns the function that it creates, if any.
     fn of(text: &str) -> Option<Self> {
         let code: Vec<_> = text.lines().map(|line| line.split("--").next().unwrap_or_default()).collect();
         let code = code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -67,7 +67,7 @@ fn kept(statement: &str) -> Option<&str> {
     name.split_whitespace().rfind(|word| *word != "timestamptz").filter(|_| is_moment)
 }
 
-/// Returns whether a statement can wait for another call, by itself or in a function that it calls.
+/// Returns whether a statement can wait for another call, directly or in a function that the statement calls.
 fn waits(statement: &str, waiting: &BTreeSet<String>) -> bool {
     let locks = statement.replace("FOR UPDATE SKIP LOCKED", "");
     let locks = locks.contains("FOR UPDATE") || locks.contains("FOR KEY SHARE");
@@ -89,7 +89,7 @@ fn waiting(functions: &[Function]) -> BTreeSet<String> {
     }
 }
 
-/// Calls after which a function dates its rows again, because it has waited.
+/// The calls by which a function reads the clock again after a wait.
 const LOOKS: [&str; 2] = ["{schema}.has_waited(", "{schema}.bank_hold_from("];
 
 /// Returns the faults of a function that can wait.
@@ -123,7 +123,7 @@ fn faults(function: &Function, waiting: &BTreeSet<String>) -> Vec<&'static str> 
 }
 
 #[test]
-fn every_function_reads_the_clock_after_whatever_it_can_wait_for() -> Result<()> {
+fn each_function_reads_the_clock_after_its_waits() -> Result<()> {
     let functions = functions()?;
     let waiting = waiting(&functions);
     assert!(waiting.len() >= 25, "only {waiting:?} wait");
@@ -137,10 +137,9 @@ fn every_function_reads_the_clock_after_whatever_it_can_wait_for() -> Result<()>
     Ok(())
 }
 
-/// If nothing sets a timeout for the session, as behind a pooler, a call whose client is gone still does not wait for
-/// ever.
+/// A session behind a pooler may have no timeout. Its calls must not wait for ever after their client is gone.
 #[test]
-fn every_function_that_can_wait_gives_up_by_itself() -> Result<()> {
+fn each_function_that_can_wait_has_a_lock_timeout() -> Result<()> {
     let functions = functions()?;
     let waiting = waiting(&functions);
     let called = |function: &&Function| function.statements[0].contains("SECURITY DEFINER");

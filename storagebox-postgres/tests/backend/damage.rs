@@ -1,4 +1,4 @@
-//! Damage by hand is reported at once: it is never retried, and never reported as lost.
+//! Damage by hand is reported at once: the call is not retried, and a change is surely not applied.
 
 use storagebox_core::{
     Backend, Certainty, Counter, DedupRepo, EntityLedger, EntryId, ErrorKind, Hold, ItemBank, Joins, LeaseRepo,
@@ -11,7 +11,7 @@ use crate::scene::{in_database, owner_url};
 use crate::support::{Place, run};
 use crate::upgrade::namespaces;
 
-/// Makes the call with this name, which finds the damage.
+/// Makes the call with this name, which is expected to meet the damage.
 async fn make(store: &PostgresStore, call: &str) -> Result<()> {
     let (bank, holder) = (store.item_bank(&id("namespace"))?, id("holder"));
     let (records, leases) = (store.dedup_repo(&id("namespace"))?, store.lease_repo(&id("namespace"))?);
@@ -35,7 +35,7 @@ async fn make(store: &PostgresStore, call: &str) -> Result<()> {
     }
 }
 
-/// Rows that no call wrote, in intact tables, and the call that finds each.
+/// Statements that write rows which no call writes, each with the name of the call that finds them.
 const ROWS: &[(&str, &str)] = &[
     ("UPDATE {schema}.claims SET until = 'infinity' WHERE claim = 'holder'", "bank get"),
     ("UPDATE {schema}.claims SET h = NULL WHERE claim = 'holder'", "release"),
@@ -60,7 +60,7 @@ const ROWS: &[(&str, &str)] = &[
     ("UPDATE {schema}.outbox_entries SET attempts = '{}'", "pending"),
 ];
 
-/// Tables that are not as setup made them, some with rows that were written since.
+/// Statements that change tables of a schema, each with the name of the call that finds the change.
 const TABLES: &[(&str, &str)] = &[
     ("ALTER TABLE {schema}.claims RENAME until TO til", "bank get"),
     ("ALTER TABLE {schema}.claims ADD CONSTRAINT none CHECK (ended_at IS NULL) NOT VALID", "release"),
@@ -97,7 +97,7 @@ const TABLES: &[(&str, &str)] = &[
     ("DELETE FROM {schema}.store", "setup"),
 ];
 
-/// Returns the call's answer in a schema with this damage.
+/// Fills a schema, runs the statement `damage`, and returns the answer of the call.
 async fn answer(place: &Place, damage: &str, call: &str) -> Result<Result<()>> {
     let store = place.builder()?.connect(&owner_url(&place.database, "owner"))?;
     namespaces::fill(&store).await?;
@@ -106,8 +106,8 @@ async fn answer(place: &Place, damage: &str, call: &str) -> Result<Result<()>> {
     Ok(make(&store, call).await)
 }
 
-/// Returns whether the error has one of these kinds. A call that was retried ends with another kind. Only a read may
-/// leave open whether it was applied.
+/// Returns whether the answer is an error of one of these kinds, and, unless the call only reads, says that nothing was
+/// applied.
 fn is_said(answer: &Result<()>, call: &str, kinds: &[ErrorKind]) -> bool {
     answer.as_ref().is_err_and(|error| {
         let is_sure =
@@ -116,7 +116,7 @@ fn is_said(answer: &Result<()>, call: &str, kinds: &[ErrorKind]) -> bool {
     })
 }
 
-/// Checks all cases. If the tables are whole, the next case may reuse them.
+/// Checks that each call reports its damage. Schemas are reused for the next case only if `tables_are_whole`.
 async fn all_are_said(cases: &[(&str, &str)], kinds: &[ErrorKind], tables_are_whole: bool) -> Result<()> {
     in_database(async |database| {
         let (mut damaged, mut unsaid) = (vec![], vec![]);

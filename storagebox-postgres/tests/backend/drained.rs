@@ -11,41 +11,41 @@ use tokio::task::JoinSet;
 use crate::scene::{count, in_place, session, tell, with_place};
 use crate::support::{Behind, Buffers, Place, end_holds, failed, moved_clock, run};
 
-/// An old snapshot keeps every row that was ever free, so that no index entry may be skipped permanently.
+/// An old snapshot keeps every row that was ever free, so the server can mark no index entry as dead.
 #[test]
-fn a_take_reads_no_more_as_the_bank_drains_under_an_old_snapshot() -> Result<()> {
+fn take_from_a_drained_bank_reads_no_more_under_an_old_snapshot() -> Result<()> {
     with_place(async |place| Buffers::of_takes(place, 10_000, true).await.map(|read| read.assert_flat()))
 }
 
 #[test]
-fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_that_are_gone() -> Result<()> {
+fn take_from_a_nearly_drained_big_bank_reads_few_dead_rows() -> Result<()> {
     with_place(async |place| Buffers::of_a_section(place, "start").await.map(|read| read.assert_flat()))
 }
 
 #[test]
-fn takes_in_transactions_of_the_caller_leave_little_to_cross() -> Result<()> {
+fn take_after_joined_takes_reads_few_dead_rows() -> Result<()> {
     with_place(async |place| Buffers::of_a_section(place, "NULL").await.map(|read| read.assert_flat()))
 }
 
-/// A cursor stops part-way, and another cursor begins at the same place. It crosses once the items that the first one
-/// did not look back at, which are in two cells, and never all items that are gone.
+/// A cursor stops part-way, and another cursor begins at the same place. The second cursor reads the dead rows of at
+/// most two cells, and reads them once.
 #[test]
-fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone() -> Result<()> {
+fn take_after_a_stopped_cursor_reads_few_dead_rows() -> Result<()> {
     with_place(async |place| Behind::walks(place, 0).await.map(|read| read.assert_within(4)))
 }
 
-/// Takes in a batch look back at the places that single takes before them left.
+/// Single takes and takes in batches alternate. Both look back at the places that the stopped cursor has passed.
 #[test]
-fn a_take_from_where_a_walk_of_takes_alone_and_together_stopped_crosses_few_of_the_items_that_are_gone() -> Result<()> {
+fn take_after_a_stopped_cursor_with_batches_reads_few_dead_rows() -> Result<()> {
     with_place(async |place| Behind::walks(place, 3).await.map(|read| read.assert_within(4)))
 }
 
 #[test]
-fn an_empty_bank_reads_no_more_after_holds_that_have_ended() -> Result<()> {
+fn take_from_an_empty_bank_reads_no_more_after_ended_holds() -> Result<()> {
     with_place(async |place| Buffers::of_ended_holds(place).await.map(|read| read.assert_flat()))
 }
 
-/// Makes a take that finds nothing in a transaction, with this `p_since`, and returns whether the transaction holds a row of this table.
+/// Makes a take with this `p_since` in a transaction. Returns whether the transaction then locks a row of this table.
 async fn holds(place: &Place, since: &str, table: &str) -> Result<bool> {
     let schema = &place.schema;
     let take = format!("{schema}.bank_take(namespace, epoch, 'open', 0, false, NULL, NULL, 0, NULL, {since})");
@@ -59,9 +59,9 @@ async fn holds(place: &Place, since: &str, table: &str) -> Result<bool> {
     }
 }
 
-/// Every release may need the bit of a section, and every take for a time the bound of lapsed holds.
+/// Releases update the rows of `bank_sections`, and takes with a hold that ends update the row of `bank_lapses`.
 #[test]
-fn a_take_in_a_transaction_of_the_caller_holds_no_row_that_other_calls_need() -> Result<()> {
+fn joined_take_locks_no_row_that_other_calls_need() -> Result<()> {
     with_place(async |place| {
         let (bank, _old) = bank_of_ended_holds(place).await?;
         place.advance(24 * HOUR).await?;
@@ -75,7 +75,7 @@ fn a_take_in_a_transaction_of_the_caller_holds_no_row_that_other_calls_need() ->
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Makes a take that looks past the ended holds, and returns its outcome.
+/// Makes a take for the claim by SQL, and returns its outcome.
 async fn look_past(place: &Place, claim: &str) -> Result<String> {
     let take = format!(
         "SELECT ({}.bank_take(namespace, epoch, '{claim}', 0, false, NULL, NULL, 0, NULL, 0))[1]",
@@ -85,7 +85,8 @@ async fn look_past(place: &Place, claim: &str) -> Result<String> {
     told.fetch_one(place.database.owner()).await.map_err(failed)
 }
 
-/// Returns a bank that ended holds have drained, and a session whose snapshot keeps their rows.
+/// Returns a bank whose items were all taken after their first holds had ended, and a session whose old snapshot keeps
+/// the dead rows.
 async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn ItemBank>, PgConnection)> {
     let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
@@ -96,9 +97,9 @@ async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn ItemBank>, PgConn
     Ok((bank, old))
 }
 
-/// The hold ends while its take is in progress, and other takes look past it.
+/// A hold ends before its take commits. Meanwhile another take looks past the ended holds, and does not see this hold.
 #[test]
-fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
+fn hold_that_lapses_before_its_take_commits_is_found() -> Result<()> {
     with_place(async |place| {
         let (bank, _old) = bank_of_ended_holds(place).await?;
         bank.add(&[Item::new("item")?]).await?;
@@ -116,9 +117,9 @@ fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
     })
 }
 
-/// The server's clock is set back, so that a hold ends before the time up to which takers have looked.
+/// A take moves the lapse bound forward. Then the clock is set back, and a new hold ends before the bound.
 #[test]
-fn a_hold_that_ends_before_what_takers_pass_over_is_found() -> Result<()> {
+fn hold_that_lapses_before_the_lapse_bound_is_found() -> Result<()> {
     with_place(async |place| {
         let (bank, _old) = bank_of_ended_holds(place).await?;
         place.advance(24 * HOUR).await?;
@@ -150,7 +151,7 @@ pub(crate) fn items(place: &Place, section: i64, name: &str, items: usize) -> St
         .replace("{items}", &items.to_string())
 }
 
-/// The number of free items whose cell or section has no bit, so that takes miss them.
+/// Counts the free items that takes miss, because the bit of their cell or section is wrong.
 const HIDDEN: &str = "
     SELECT count(*) FROM {schema}.free_items f
     LEFT JOIN {schema}.bank_cells c ON c.bank = f.bank AND c.section = {schema}.bank_section_of(f.h)
@@ -164,7 +165,7 @@ pub(crate) async fn assert_none_is_hidden(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Takes items and gives them back, except every fourth. Returns the number of items that it keeps.
+/// Takes items and releases three of every four. Returns the number of items that it keeps.
 async fn take_and_release(bank: Arc<dyn ItemBank>, task: usize) -> Result<usize> {
     let mut kept = 0;
     for round in 0..ROUNDS {
@@ -189,9 +190,9 @@ async fn take_all(bank: &Arc<dyn ItemBank>) -> Result<usize> {
     unreachable!("a bank without end")
 }
 
-/// Only the item itself is left in its cell and section.
+/// The released item is the only free item in its cell and section.
 #[test]
-fn an_item_that_is_given_back_to_a_drained_bank_is_found() -> Result<()> {
+fn item_released_into_a_drained_bank_is_found() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.url_at(place.database.server()))?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -210,9 +211,9 @@ fn an_item_that_is_given_back_to_a_drained_bank_is_found() -> Result<()> {
     })
 }
 
-/// Takes empty cells while other calls give items back and add new ones, which splits the cells.
+/// Some callers drain cells while others release items and add new items, which splits the cells.
 #[tokio::test(flavor = "multi_thread")]
-async fn takers_find_every_item_that_is_put_back_or_added_where_others_have_drained() -> Result<()> {
+async fn takers_find_items_released_or_added_to_drained_cells() -> Result<()> {
     in_place(async |place| {
         let store: PostgresStore = place.builder()?.connect(&place.url_at(place.database.server()))?;
         let bank = store.item_bank(&"namespace".parse()?)?;

@@ -20,11 +20,11 @@ async fn drop_everywhere(place: &Place, name: &str, old: &PostgresStore) -> Resu
 }
 
 #[test]
-fn a_dropped_call_never_poisons_our_own_pool() -> Result<()> {
+fn a_dropped_call_leaves_our_own_pool_usable() -> Result<()> {
     with_place(async |place| {
         for combining in [true, false] {
             let builder = place.builder()?.max_connections(1).combining(combining);
-            // The proxy's answers wait until this task does, so that every call does wait.
+            // The proxy runs on this thread and answers only while this task waits, so every call does wait.
             let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
             let old = builder.connect(&place.url_at(proxy.addr()))?;
             drop_everywhere(place, &format!("{combining}"), &old).await?;
@@ -34,7 +34,7 @@ fn a_dropped_call_never_poisons_our_own_pool() -> Result<()> {
 }
 
 #[test]
-fn a_dropped_call_never_poisons_a_pool_that_was_handed_in() -> Result<()> {
+fn a_dropped_call_leaves_a_pool_of_the_caller_usable() -> Result<()> {
     with_place(async |place| {
         let pool = PgPoolOptions::new().max_connections(1).test_before_acquire(false);
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;

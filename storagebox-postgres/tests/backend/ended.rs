@@ -1,4 +1,5 @@
-//! A connection that was closed while it was idle: whatever refuses the next call, the refusal is certain.
+//! A connection that was closed while it was idle: the next call is made on another connection, and a refusal is
+//! certain.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::support::{Place, failed, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Makes calls whose answers would not settle a lost attempt.
+/// Makes calls that are refused, and checks that each refusal is certain. After a lost attempt it would not be.
 pub(crate) async fn refusals_are_certain(store: &PostgresStore) -> Result<()> {
     let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
     assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
@@ -50,7 +51,7 @@ async fn a_lease_of_another_is_certain(store: &PostgresStore) -> Result<()> {
     Ok(())
 }
 
-/// Makes each call after its own pause.
+/// Checks the certainty of several calls in turn, and calls `pause` before each of them.
 async fn each_call_is_certain(store: &PostgresStore, mut pause: impl AsyncFnMut() -> Result<()>) -> Result<()> {
     let leases = store.lease_repo(&"namespace".parse()?)?;
     let _ = leases.begin(&DedupId::new("id")?, &OpId::new("op")?, HOUR, None).await?;
@@ -93,7 +94,7 @@ pub(crate) async fn sessions(place: &Place) -> Result<i64> {
 }
 
 #[test]
-fn after_an_idle_session_was_ended_each_refusal_is_certain() -> Result<()> {
+fn refusal_after_an_idle_session_ended_is_certain() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         // Longer than a new session waits for its first call on a busy machine.
@@ -108,7 +109,7 @@ fn after_an_idle_session_was_ended_each_refusal_is_certain() -> Result<()> {
 }
 
 #[test]
-fn after_an_administrator_ended_the_session_each_refusal_is_certain() -> Result<()> {
+fn refusal_after_an_administrator_ended_the_session_is_certain() -> Result<()> {
     with_place(async |place| {
         for store in each_way(place, &place.database.url()).await? {
             each_call_is_certain(&store, async || end_sessions(place).await.map(drop)).await?;
@@ -118,7 +119,7 @@ fn after_an_administrator_ended_the_session_each_refusal_is_certain() -> Result<
     })
 }
 
-/// A proxy that passes on every byte, until it closes all connections without a message.
+/// A proxy that passes on every byte. It closes all connections without a message when the test asks for it.
 pub(crate) struct Balancer {
     port: u16,
     upstream: watch::Sender<SocketAddr>,
@@ -162,9 +163,9 @@ impl Balancer {
     }
 }
 
-/// The clock of the timers is moved forward, so that the connections count as idle for long.
+/// The test moves the clock of the timers forward, so the connections count as long idle.
 #[test]
-fn after_a_balancer_closed_the_idle_connection_each_refusal_is_certain() -> Result<()> {
+fn refusal_after_a_balancer_closed_the_connection_is_certain() -> Result<()> {
     with_place(async |place| {
         let balancer = Balancer::start(place.database.server()).await?;
         let url = place.url_at(balancer.address());
@@ -184,9 +185,9 @@ fn after_a_balancer_closed_the_idle_connection_each_refusal_is_certain() -> Resu
     })
 }
 
-/// The connection that the server ended is not given to the next call.
+/// The next call uses a new connection, and leaves the ended connection unused.
 #[test]
-fn a_session_that_was_ended_is_lost_to_one_call_alone() -> Result<()> {
+fn connection_that_the_server_ended_is_replaced_once() -> Result<()> {
     with_place(async |place| {
         let store = Arc::new(place.builder()?.max_connections(1).connect(&place.database.url())?);
         each_call_is_certain(&store, async || Ok(())).await?;

@@ -17,17 +17,17 @@ async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
 }
 
 #[test]
-fn any_number_of_tokens_is_created_before_and_behind_the_one_that_is_consumed() -> Result<()> {
+fn commit_creates_tokens_before_and_after_the_consumed_token() -> Result<()> {
     with_place(async |place| entities::creates_tokens(&patient(place)?, &[0, 1, 6, 12_000]).await)
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_refused_before_the_server_is_asked() -> Result<()> {
+async fn invalid_call_is_refused_without_asking_the_server() -> Result<()> {
     let nowhere = PostgresStore::connect("postgres://ann@127.0.0.1:1/none")?;
     entities::refuses_before_it_asks(&nowhere, &entities::CURSORS).await
 }
 
-/// Names in the arrays of attempts, and the largest values: each protocol sends them in its own way.
+/// Prepared and simple statements send arrays of attempts and large values in different ways.
 #[test]
 fn both_kinds_of_statements_keep_attempts_and_the_largest_values() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {

@@ -11,7 +11,7 @@ use crate::scene::{blocked, count, owner_url, session, tell, until, with_databas
 use crate::structure::{contents, tables};
 use crate::support::{Database, Place, failed, run};
 
-/// Calls about the store itself, which do not need the lost data.
+/// Calls about the whole store, which need none of the lost data.
 const OF_THE_STORE: [&str; 3] = ["maintain", "ping", "setup"];
 
 const BOTH: [Statements; 2] = [Statements::Prepared, Statements::Simple];
@@ -41,7 +41,7 @@ async fn empty(database: &Database, schema: &str, tables: &[String]) -> Result<(
 }
 
 #[test]
-fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Result<()> {
+fn open_process_is_refused_after_all_tables_are_emptied() -> Result<()> {
     for statements in BOTH {
         with_place(async |place| {
             let (database, schema) = (&place.database, &place.schema);
@@ -57,10 +57,9 @@ fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Result<(
     Ok(())
 }
 
-/// All tables are emptied except those about the schema itself. Another process has then created a namespace of each
-/// kind, some with other options.
+/// All tables of data are emptied. Another process then creates a namespace of each kind, some with other options.
 #[test]
-fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() -> Result<()> {
+fn open_process_is_refused_in_recreated_namespaces() -> Result<()> {
     for statements in BOTH {
         with_place(async |place| {
             let (database, schema) = (&place.database, &place.schema);
@@ -80,9 +79,9 @@ fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() -> Res
     Ok(())
 }
 
-/// The transaction that empties the namespaces has not committed yet, and the new namespace waits for it.
+/// The open process tries to create a new namespace, and waits for the transaction that truncates the tables.
 #[test]
-fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -> Result<()> {
+fn open_process_creates_no_namespace_during_a_truncate() -> Result<()> {
     with_place(async |place| {
         let (database, schema) = (&place.database, &place.schema);
         let store = place.builder()?.connect(&place.url_at(database.server()))?;
@@ -98,7 +97,7 @@ fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -> Resu
     })
 }
 
-/// Creates the namespaces of an open process, some with other options than it knows.
+/// Creates the namespaces that an open process uses, some with other options than the process has.
 async fn make_otherwise(store: &PostgresStore) -> Result<()> {
     store.item_bank(&"old".parse()?)?.add(&[Item::new("one")?]).await?;
     let forgetful = Strategy::Marker { retention: Retention::For(std::time::Duration::from_secs(1)) };
@@ -109,9 +108,10 @@ async fn make_otherwise(store: &PostgresStore) -> Result<()> {
     store.ordered_store(&"old".parse()?, OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop)
 }
 
-/// The new schema also has another memory, which the old process would violate.
+/// The new schema also has another memory than the old one, so the open process would forget operations at the wrong
+/// time.
 #[test]
-fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> Result<()> {
+fn open_process_is_refused_in_a_recreated_schema() -> Result<()> {
     const SCHEMA: &str = "anew";
     for statements in BOTH {
         with_database(async |database| {
@@ -142,9 +142,9 @@ fn is_corrupt(error: &Error) -> bool {
 
 const NEW_EPOCH: &str = include_str!("../../sql/new_epoch.sql");
 
-/// All data that the process knows is there, as of some earlier time.
+/// The copy has the same namespaces, with their data as of an earlier time.
 #[test]
-fn no_call_of_an_open_process_is_made_in_a_copy_with_a_new_epoch() -> Result<()> {
+fn open_process_is_refused_in_a_copy_with_a_new_epoch() -> Result<()> {
     with_place(async |place| {
         let store = open(place, Statements::Prepared).await?;
         run(place.database.owner(), NEW_EPOCH.replace("{schema}", &place.schema)).await?;
@@ -158,7 +158,7 @@ fn no_call_of_an_open_process_is_made_in_a_copy_with_a_new_epoch() -> Result<()>
 }
 
 #[test]
-fn an_open_process_goes_on_when_the_schema_is_set_up_again() -> Result<()> {
+fn open_process_continues_after_a_second_setup() -> Result<()> {
     with_place(async |place| {
         let store = open(place, Statements::Prepared).await?;
         let said = format!("SELECT epoch FROM {}.store", place.schema);

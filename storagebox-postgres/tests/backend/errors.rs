@@ -12,7 +12,7 @@ use crate::orders::two_items;
 use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Place, failed, run};
 
-/// The least number of attempts before a call gives way to others.
+/// The least number of attempts before a call reports contention.
 const MANY: usize = 20;
 
 fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
@@ -42,9 +42,9 @@ async fn take(bank: &Arc<dyn ItemBank>) -> Result<Error> {
     Ok(bank.take(&ClaimId::new("ada")?, Hold::Forever).await.expect_err("a take that cannot be"))
 }
 
-/// The attempts are counted on the wire; how long they take depends on the machine.
+/// A proxy counts the attempts, because their duration depends on the machine.
 #[test]
-fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts() -> Result<()> {
+fn lock_timeout_is_contention_after_many_attempts() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let pool = PgPoolOptions::new().max_connections(1).test_before_acquire(false);
@@ -63,7 +63,7 @@ fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts() -> R
 }
 
 #[test]
-fn a_statement_that_is_cancelled_is_made_again() -> Result<()> {
+fn cancelled_statement_is_retried() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place)?;
         bank.add(&[Item::new("item")?]).await?;
@@ -80,10 +80,10 @@ fn a_statement_that_is_cancelled_is_made_again() -> Result<()> {
     })
 }
 
-/// After the first end of its session, the call is made again on another connection; after the second, the caller
-/// decides. The server reports that it ends a session before it commits.
+/// After the first end of its session, the call is made again on another connection. After the second end, it fails as
+/// not applied, because the server reports the end before it commits.
 #[test]
-fn a_session_that_is_ended_twice_changed_nothing() -> Result<()> {
+fn call_whose_session_ends_twice_is_not_applied() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place)?;
         bank.counts().await?;
@@ -100,7 +100,7 @@ fn a_session_that_is_ended_twice_changed_nothing() -> Result<()> {
     })
 }
 
-/// Returns the store's session that waits for a lock, other than the given one.
+/// Returns the process id of a session of the store that waits for a lock and is not `other_than`.
 async fn stuck(place: &Place, other_than: Option<i32>) -> Result<i32> {
     let sql = "SELECT pid FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND datname = current_database() AND application_name = $1 AND pid IS DISTINCT FROM $2";
@@ -118,9 +118,9 @@ async fn signal(place: &Place, function: &str, session: i32) -> Result<()> {
     run(place.database.owner(), format!("SELECT {function}({session})")).await
 }
 
-/// The server ends the library's statement, which is made again once the other transaction is over.
+/// The server ends the statement of the library, which is retried after the other transaction has ended.
 #[test]
-fn a_deadlock_is_survived() -> Result<()> {
+fn statement_that_deadlocks_is_retried() -> Result<()> {
     with_place(async |place| {
         // Longer than the other session takes to complete the deadlock.
         set(place, "SET deadlock_timeout = '2s'").await?;

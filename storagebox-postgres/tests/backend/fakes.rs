@@ -14,16 +14,17 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::scene::{LONG, count, owner_url, with_database};
 use crate::support::{Database, failed};
 
-/// How a fake answers the messages of the client that hold its needle.
+/// How a fake server answers a message of the client that contains a given text.
 #[derive(Clone, Copy, Debug)]
 enum Fake {
-    /// As PostgreSQL, except that this column of each row is false. All columns before it are of one byte.
+    /// It passes on PostgreSQL's answer, and sets this column of each row to false. All columns before it have one
+    /// byte.
     Denies(usize),
-    /// By an error with this code.
+    /// It answers with an error of this code.
     Refuses(&'static str),
 }
 
-/// Reads one message: its type, which the first message of a client lacks, and its body.
+/// Reads one message. Returns its type, which the first message of a client lacks, and its body.
 async fn message(from: &mut OwnedReadHalf, has_type: bool) -> io::Result<(Option<u8>, Vec<u8>)> {
     let kind = if has_type { Some(from.read_u8().await?) } else { None };
     let mut body = vec![0; (from.read_u32().await? as usize).saturating_sub(4)];
@@ -39,7 +40,7 @@ async fn pass(to: &mut OwnedWriteHalf, kind: Option<u8>, body: &[u8]) -> io::Res
 }
 
 impl Fake {
-    /// Starts the fake before the server.
+    /// Starts the fake as a proxy in front of the server.
     async fn start(self, needle: &'static str, server: SocketAddr) -> io::Result<u16> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let port = listener.local_addr()?.port();
@@ -55,7 +56,7 @@ impl Fake {
         Ok(port)
     }
 
-    /// Passes the server's messages on, and falsifies those that answer the needle.
+    /// Passes on the server's messages, and replaces those that answer a message with the needle.
     async fn answer(self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf, asks: Arc<AtomicBool>) -> io::Result<()> {
         loop {
             let (kind, mut body) = message(&mut from, true).await?;
@@ -74,7 +75,7 @@ impl Fake {
     }
 }
 
-/// Passes the client's messages on, and notes whether the last one holds the needle.
+/// Passes on the client's messages, and records whether the last message contains the needle.
 async fn ask(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, needle: &str, asks: Arc<AtomicBool>) -> io::Result<()> {
     let mut has_type = false;
     loop {
@@ -85,7 +86,7 @@ async fn ask(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, needle: &str, asks
     }
 }
 
-/// A text of the probe alone, and one of the statements that begin a setup.
+/// A text that is only in the statement that probes the server.
 const PROBE: &str = "probe_address";
 const BEGIN: &str = "pg_advisory_xact_lock";
 
@@ -105,7 +106,7 @@ async fn refused(database: &Database, fake: Fake, needle: &'static str) -> Resul
 }
 
 #[test]
-fn a_server_that_lacks_a_behaviour_is_refused_in_its_words() -> Result<()> {
+fn setup_names_the_behaviour_that_a_server_lacks() -> Result<()> {
     with_database(async |database| {
         for (column, words) in
             ["(ctid)", "(SKIP LOCKED)", "lock_timeout", "undo a block", "(txid_current_if_assigned)", "keep a setting"]
@@ -122,9 +123,9 @@ fn a_server_that_lacks_a_behaviour_is_refused_in_its_words() -> Result<()> {
     })
 }
 
-/// Without `SKIP LOCKED`, `ctid`, advisory locks, `plpgsql` or a function.
+/// The codes are those of servers without `SKIP LOCKED`, `ctid`, advisory locks, `plpgsql` or a function.
 #[test]
-fn a_server_that_does_not_know_a_statement_is_refused_with_its_code() -> Result<()> {
+fn server_that_rejects_a_setup_statement_is_unsupported() -> Result<()> {
     with_database(async |database| {
         for needle in [BEGIN, PROBE] {
             for code in ["0A000", "42601", "42703", "42704", "42883"] {
@@ -140,9 +141,9 @@ fn a_server_that_does_not_know_a_statement_is_refused_with_its_code() -> Result<
     })
 }
 
-/// Otherwise the tests above would say nothing about the probe.
+/// Setup refuses servers because of their answers, and not because of the proxy.
 #[test]
-fn a_proxy_that_changes_nothing_is_no_fake() -> Result<()> {
+fn proxy_that_changes_no_answer_lets_setup_succeed() -> Result<()> {
     with_database(async |database| {
         assert_eq!(refused(database, Fake::Refuses("42501"), PROBE).await?.kind(), ErrorKind::Denied);
         set_up(database, Fake::Refuses("0A000"), "a text that no statement holds").await?;

@@ -5,7 +5,8 @@ use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, Result, Taken};
 use crate::scene::{count, with_place};
 use crate::support::{Place, run};
 
-/// Returns a function `bank_take` that always answers with this word, and notes the hints that it gets.
+/// Returns the SQL of a replacement for `bank_take`. It records the hint of each take, and answers `word` to a take
+/// with a hint and `empty` to any other take.
 fn answering(place: &Place, word: &str) -> String {
     let sql = "
         CREATE TABLE {schema}.hints (till bigint);
@@ -20,9 +21,9 @@ fn answering(place: &Place, word: &str) -> String {
     sql.replace("{schema}", &place.schema).replace("{word}", word)
 }
 
-/// Consecutive takes use one cursor, which would cross the drained items at its place again.
+/// Consecutive takes use one cursor. If the cursor kept such a hint, each take would read the same dead rows again.
 #[test]
-fn a_hint_that_led_to_nothing_is_not_told_again() -> Result<()> {
+fn hint_without_a_free_item_is_not_used_again() -> Result<()> {
     for word in ["empty", "busy"] {
         with_place(async |place| {
             let builder = place.builder()?.combining(false);

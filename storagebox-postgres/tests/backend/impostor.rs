@@ -13,14 +13,14 @@ use storagebox_postgres::PostgresStore;
 
 use crate::support::failed;
 
-/// A request for encryption, and the answer that declines it.
+/// The message of a client that asks for encryption.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 const NO_ENCRYPTION: &[u8] = b"N";
 
 /// The message AuthenticationCleartextPassword.
 const ASK: &[u8] = b"R\0\0\0\x08\0\0\0\x03";
 
-/// A listener for one client.
+/// A listener that accepts one client and asks for its password.
 struct Impostor {
     address: SocketAddr,
     heard: JoinHandle<io::Result<Option<String>>>,
@@ -41,11 +41,11 @@ impl Impostor {
     /// Returns the password that the client sent.
     async fn heard(self) -> Result<Option<String>> {
         let heard = tokio::task::spawn_blocking(|| self.heard.join()).await.map_err(failed)?;
-        heard.map_err(|_| failed("the impostor fell"))?.map_err(failed)
+        heard.map_err(|_| failed("the impostor panicked"))?.map_err(failed)
     }
 }
 
-/// Returns the client's answer to the question for its password, or `None` if it goes away.
+/// Asks the client for its password. Returns the password, or `None` if the client closes the connection.
 fn ask(mut client: TcpStream) -> io::Result<Option<String>> {
     let mut first = message(&mut client, 0)?;
     if first == SSL_REQUEST[4..] {
@@ -61,7 +61,8 @@ fn ask(mut client: TcpStream) -> io::Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&password).trim_end_matches('\0').to_owned()))
 }
 
-/// Reads the body of a message whose length follows `before` bytes. The body is empty at the end of the stream.
+/// Skips `before` bytes, reads the length of a message, and returns its body. At the end of the stream, the body is
+/// empty.
 fn message(client: &mut TcpStream, before: usize) -> io::Result<Vec<u8>> {
     let mut head = vec![0; before + 4];
     match client.read_exact(&mut head) {
@@ -83,24 +84,24 @@ async fn heard(host: &str, settings: &str) -> Result<Option<String>> {
 
 const URL_VARIABLE: &str = "STORAGEBOX_TEST_IMPOSTOR_URL";
 
-/// Returns the password that a process sends with this mode in its environment. The process is this program, which runs
-/// only the test below.
+/// Returns the password that a child process sends with `mode` as `PGSSLMODE`. The child is this test program, which
+/// runs only one test.
 async fn heard_of_a_process(settings: &str, mode: &[u8]) -> Result<Option<String>> {
     let impostor = Impostor::start().map_err(failed)?;
     let mut process = Command::new(env::current_exe().map_err(failed)?);
-    process.args(["--exact", "impostor::a_client_of_its_own", "--ignored"]);
+    process.args(["--exact", "impostor::child_process_pings_the_impostor", "--ignored"]);
     process.env(URL_VARIABLE, impostor.url(FAR, settings)).env("PGSSLMODE", OsStr::from_bytes(mode));
     let ended = tokio::task::spawn_blocking(move || process.output()).await.map_err(failed)?;
     let ended = ended.map_err(failed)?;
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
-    // The impostor still waits if there was no client.
+    // Ends the wait of an impostor that no client has connected to.
     drop(TcpStream::connect(impostor.address));
     impostor.heard().await
 }
 
 #[tokio::test]
 #[ignore = "it is the process that another test starts"]
-async fn a_client_of_its_own() -> Result<()> {
+async fn child_process_pings_the_impostor() -> Result<()> {
     let url = env::var(URL_VARIABLE).map_err(failed)?;
     let answer = match PostgresStore::connect(&url) {
         Ok(store) => store.ping().await,
@@ -111,11 +112,11 @@ async fn a_client_of_its_own() -> Result<()> {
     Ok(())
 }
 
-/// An address that does not look like this machine's, and leads here all the same.
+/// An address that leads to this machine, although it is not a loopback address.
 const FAR: &str = "0.0.0.0";
 
 #[tokio::test]
-async fn a_password_is_not_sent_in_clear_to_another_machine_unless_it_was_said() -> Result<()> {
+async fn unencrypted_password_to_another_machine_needs_an_sslmode() -> Result<()> {
     for settings in ["", "sslmode=require", "sslmode=verify-full"] {
         assert_eq!(heard(FAR, settings).await?, None, "{settings}");
     }
@@ -126,7 +127,7 @@ async fn a_password_is_not_sent_in_clear_to_another_machine_unless_it_was_said()
 }
 
 #[tokio::test]
-async fn on_this_machine_a_server_need_not_encrypt() -> Result<()> {
+async fn server_on_this_machine_need_not_encrypt() -> Result<()> {
     for host in ["127.0.0.1", "localhost"] {
         assert_eq!(heard(host, "").await?.as_deref(), Some("hunter2"), "{host}");
     }
@@ -134,7 +135,7 @@ async fn on_this_machine_a_server_need_not_encrypt() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_mode_in_the_environment_that_cannot_be_read_lets_no_password_out() -> Result<()> {
+async fn unreadable_pgsslmode_sends_no_password() -> Result<()> {
     for mode in [&b"verify-full\xff"[..], b"\xff", b"verify_full", b""] {
         assert_eq!(heard_of_a_process("", mode).await?, None, "{mode:?}");
     }
@@ -144,7 +145,7 @@ async fn a_mode_in_the_environment_that_cannot_be_read_lets_no_password_out() ->
 }
 
 #[tokio::test]
-async fn an_authority_in_the_url_goes_before_a_mode_in_the_environment() -> Result<()> {
+async fn ca_in_the_url_overrides_pgsslmode() -> Result<()> {
     for mode in ["disable", "allow", "prefer"] {
         let heard = heard_of_a_process("sslrootcert=authority.pem", mode.as_bytes());
         assert_eq!(heard.await?, None, "{mode}");

@@ -16,9 +16,9 @@ use storagebox_core::Result;
 use crate::scene::tell;
 use crate::support::{Place, failed};
 
-/// The code of a wait for a lock that took too long.
+/// The SQLSTATE of a wait for a lock that timed out.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
-/// The code of a lease that is over.
+/// The SQLSTATE of a call under a lease that is over.
 const LEASE_OVER: &str = "SB004";
 
 /// A session of the role with the least rights.
@@ -42,26 +42,26 @@ impl Caller {
         tell(&mut self.session, &sql.replace("{schema}", &self.schema)).await
     }
 
-    /// Returns the columns of each row that a function returns, in one text without nulls.
+    /// Calls a function that returns rows. Returns the columns of each row as one text, without nulls.
     async fn rows(&mut self, columns: &str, call: &str) -> Result<Vec<String>, sqlx::Error> {
         let sql = format!("SELECT concat_ws(' ', {columns}) FROM {}.{call}", self.schema);
         query_scalar(AssertSqlSafe(sql)).fetch_all(&mut self.session).await
     }
 
-    /// Returns the columns of the only row.
+    /// Calls a function that returns one row, and returns the columns as one text.
     async fn says(&mut self, columns: &str, call: &str) -> Result<String> {
         let rows = self.rows(columns, call).await.map_err(failed)?;
         assert_eq!(rows.len(), 1, "{call}");
         Ok(rows.concat())
     }
 
-    /// Returns the outcome of the only row.
+    /// Calls a function that returns one row, and returns its outcome.
     async fn outcome(&mut self, call: &str) -> Result<String> {
         self.says("outcome", call).await
     }
 
-    /// Returns the outcome of a call in a transaction of its own, which begins again if the machine was too busy for its
-    /// waits.
+    /// Makes a call in its own transaction, and returns its outcome. Repeats the transaction if a wait for a lock times
+    /// out.
     async fn in_transaction(&mut self, call: &str) -> Result<String> {
         loop {
             self.run("BEGIN").await?;
@@ -75,7 +75,7 @@ impl Caller {
         }
     }
 
-    /// Returns the SQLSTATE with which a call is refused; the outcome if it is not.
+    /// Returns the SQLSTATE of the refusal of a call, or its rows if it is not refused.
     async fn refusal(&mut self, call: &str) -> String {
         match self.rows("r::text", &format!("{call} r")).await {
             Err(error) => code(&error),
@@ -84,7 +84,7 @@ impl Caller {
     }
 }
 
-/// Calls each function, in a session of this URL. The statements name nothing else that is looked up.
+/// Calls each function in a session at this URL, by statements that reference nothing else.
 pub(crate) async fn call_each(place: &Place, url: &str) -> Result<()> {
     let mut caller = Caller::connect_to(place, url).await?;
     for call in refusals::CALLS {

@@ -1,4 +1,5 @@
-//! A role that may create objects in `public`, as every role may before PostgreSQL 15: the store runs none of them.
+//! A role that may create objects in `public`, as every role may before PostgreSQL 15: the store runs none of these
+//! objects.
 
 mod decoys;
 
@@ -22,14 +23,14 @@ const TRAP: &str = include_str!("intruder/trap.sql");
 const BAITS: &str = include_str!("intruder/baits.sql");
 const ELSEWHERE: &str = include_str!("intruder/elsewhere.sql");
 
-/// The intruder's role. It is removed with all that it made, also from a database that stays.
+/// The intruder's role. The role is removed with all its objects, even if the database stays.
 struct Intruder<'a> {
     database: &'a Database,
     role: String,
 }
 
 impl<'a> Intruder<'a> {
-    /// Creates the role and runs these statements as the role.
+    /// Creates the intruder's role, and runs these statements as this role.
     async fn leaves(database: &'a Database, sql: &str) -> Result<Self> {
         let role = format!("{}_intruder", database.role());
         run(database.owner(), format!("CREATE ROLE {role}; GRANT CREATE ON SCHEMA public TO {role}")).await?;
@@ -38,7 +39,7 @@ impl<'a> Intruder<'a> {
         Ok(intruder)
     }
 
-    /// Runs these statements as the role, which may create schemas from now on.
+    /// Lets the intruder's role create schemas, and runs these statements as this role.
     async fn makes_schemas(&self, sql: &str) -> Result<()> {
         let Self { database, role } = self;
         run(database.owner(), format!("GRANT CREATE ON DATABASE {} TO {role}", database.role())).await?;
@@ -51,7 +52,7 @@ impl<'a> Intruder<'a> {
         run(database.owner(), work).await
     }
 
-    /// Returns whose rights the intruder had, and how many password hashes it read with them.
+    /// Returns the roles as which the intruder's code ran, and how many password hashes it could read.
     async fn loot(&self) -> Result<Vec<String>> {
         lines(self.database, "SELECT format('%s: %s hashes', victim, hashes) FROM public.loot").await
     }
@@ -66,12 +67,12 @@ async fn lines(database: &Database, sql: &str) -> Result<Vec<String>> {
     query_scalar(AssertSqlSafe(sql.to_owned())).fetch_all(database.owner()).await.map_err(failed)
 }
 
-/// Returns the objects of the schema that are elsewhere, or are looked up there.
+/// Returns the references of the schema to objects outside it and `pg_catalog`.
 async fn elsewhere(database: &Database, schema: &str) -> Result<Vec<String>> {
     query_scalar(ELSEWHERE).bind(schema).fetch_all(database.owner()).await.map_err(failed)
 }
 
-/// Makes calls that use the replaced objects. Returns the longest time that a lease of a second lasts.
+/// Makes calls whose SQL uses names for which decoys exist. Returns the remaining time of a lease of one second.
 async fn calls(store: &PostgresStore, name: &str) -> Result<Duration> {
     let bank = store.item_bank(&name.parse()?)?;
     bank.add(&[Item::new("item")?]).await?;
@@ -90,7 +91,7 @@ async fn calls(store: &PostgresStore, name: &str) -> Result<Duration> {
 }
 
 #[test]
-fn a_role_that_may_create_in_public_runs_nothing_with_the_rights_of_others() -> Result<()> {
+fn objects_in_public_never_run_with_the_rights_of_others() -> Result<()> {
     with_place(async |place| {
         let superuser = place.builder()?.connect(&owner_url(&place.database, "superuser"))?;
         let simple = place.builder()?.statements(Statements::Simple).connect(&place.database.url())?;
@@ -107,17 +108,17 @@ fn a_role_that_may_create_in_public_runs_nothing_with_the_rights_of_others() -> 
 }
 
 #[test]
-fn all_that_the_schema_means_lies_in_it_or_in_pg_catalog() -> Result<()> {
+fn schema_refers_only_to_itself_and_pg_catalog() -> Result<()> {
     with_place(async |place| {
         assert_eq!(elsewhere(&place.database, &place.schema).await?, Vec::<String>::new());
         Ok(())
     })
 }
 
-/// The schema's functions would run what its owner attached to its tables, with the rights of the role that created the
-/// functions.
+/// The owner of a schema could attach triggers to its tables, which the functions of a superuser would then run with
+/// all rights.
 #[test]
-fn a_schema_that_somebody_else_made_is_not_set_up_by_a_superuser() -> Result<()> {
+fn superuser_does_not_set_up_a_schema_of_another_role() -> Result<()> {
     with_place(async |place| {
         let database = &place.database;
         let intruder = Intruder::leaves(database, BETTER_MATCHES).await?;
@@ -136,7 +137,7 @@ fn kinds<const N: usize>(outcomes: [Result<()>; N]) -> [Option<ErrorKind>; N] {
     outcomes.map(|outcome| outcome.err().map(|error| error.kind()))
 }
 
-/// Valuable rights of a role that is no superuser.
+/// The statements that give a role valuable rights without making it a superuser.
 const STRENGTH: &str = "GRANT pg_read_all_data, pg_write_all_data TO {role}; GRANT CREATE ON DATABASE {role} TO {role}";
 
 const LENT: &str = "CREATE SCHEMA lent; GRANT USAGE, CREATE ON SCHEMA lent TO PUBLIC";
@@ -144,9 +145,9 @@ const LENT: &str = "CREATE SCHEMA lent; GRANT USAGE, CREATE ON SCHEMA lent TO PU
 const BAITED: [&str; 10] =
     ["viewed", "planned", "guarded", "indexed", "halved", "checked", "counted", "disguised", "stored", "lent"];
 
-/// A command checks whether there is a store before it sets one up.
+/// The command pings a store before it sets the store up, so both calls must be safe.
 #[test]
-fn ping_and_setup_run_no_code_that_an_intruder_left_in_the_schema() -> Result<()> {
+fn ping_and_setup_run_no_code_left_by_an_intruder() -> Result<()> {
     with_place(async |place| {
         let database = &place.database;
         let intruder = Intruder::leaves(database, BETTER_MATCHES).await?;
@@ -172,7 +173,7 @@ fn ping_and_setup_run_no_code_that_an_intruder_left_in_the_schema() -> Result<()
 }
 
 #[test]
-fn what_a_caller_has_in_its_temporary_schema_is_not_taken_for_ours() -> Result<()> {
+fn temporary_objects_of_a_caller_are_not_used() -> Result<()> {
     with_place(async |place| {
         let pool = PgPoolOptions::new().max_connections(1).connect(&place.database.url()).await;
         let pool = pool.map_err(failed)?;

@@ -15,7 +15,7 @@ use crate::purchases::purchases;
 use crate::scene::{with_database, with_place};
 use crate::support::{Place, failed};
 
-/// How many purchases are made; `cargo xtask prove postgres` makes a thousand.
+/// The number of purchases that the test makes.
 const PURCHASES: usize = 60;
 
 async fn begun(place: &Place, begin: &'static str) -> Result<PgConnection> {
@@ -72,9 +72,9 @@ fn another_drivers_connection_is_refused() -> Result<()> {
     })
 }
 
-/// The bank's bound of lapsed holds exists before its first hold.
+/// The row with the bank's lapse bound exists before the first hold, so that no take has to insert it.
 #[test]
-fn the_first_take_for_a_time_keeps_no_other_waiting() -> Result<()> {
+fn first_joined_take_with_a_hold_blocks_no_other_take() -> Result<()> {
     with_place(async |place| {
         let (store, hold) = (filled(place, 2).await?, Hold::For(Duration::from_hours(1)));
         let mut connection = begun(place, "BEGIN").await?;
@@ -86,9 +86,9 @@ fn the_first_take_for_a_time_keeps_no_other_waiting() -> Result<()> {
     })
 }
 
-/// What stays of a savepoint that was rolled back is nothing.
+/// The rollback of a savepoint undoes the calls after the savepoint.
 #[test]
-fn a_savepoint_that_is_rolled_back_takes_the_call_with_it() -> Result<()> {
+fn rolled_back_savepoint_undoes_the_call() -> Result<()> {
     with_place(async |place| {
         let store = filled(place, 1).await?;
         let mut connection = begun(place, "BEGIN; SAVEPOINT one").await?;
@@ -103,7 +103,8 @@ fn a_savepoint_that_is_rolled_back_takes_the_call_with_it() -> Result<()> {
     })
 }
 
-/// An error ends a transaction of PostgreSQL. The next call says that it is over, and that it changed nothing.
+/// After an error, PostgreSQL accepts no statement in the transaction. The next call says so, and that it changed
+/// nothing.
 #[test]
 fn a_call_after_an_error_says_that_the_transaction_is_over() -> Result<()> {
     with_place(async |place| {
@@ -119,7 +120,7 @@ fn a_call_after_an_error_says_that_the_transaction_is_over() -> Result<()> {
     })
 }
 
-/// The server ends a transaction that its client left alone: the item is free again.
+/// The server ends a transaction that its client left idle, and the item that the transaction took is free again.
 #[test]
 fn an_idle_transaction_that_the_server_ends_gives_its_item_back() -> Result<()> {
     with_place(async |place| {
@@ -140,13 +141,12 @@ async fn add(store: &PostgresStore, connection: &mut PgConnection, key: &str, op
     Ok(())
 }
 
-/// In the order that the contract names no two transactions wait for each other; in another order the server ends one,
-/// and both calls say so.
+/// Two transactions lock in opposite orders, against the contract. The server ends one of them.
 #[test]
-fn a_deadlock_of_two_orders_is_contention() -> Result<()> {
+fn deadlock_of_two_transactions_is_contention() -> Result<()> {
     with_place(async |place| {
         let store = filled(place, 1).await?;
-        // Opens the counters: a namespace that a transaction creates is in the way of all others.
+        // Creates the namespace first: other transactions would wait for the transaction that creates it.
         store.counter(&"stock".parse()?, Strategy::default())?.value(&Key::new("a")?).await?;
         let (mut one, mut other) = (begun(place, "BEGIN").await?, begun(place, "BEGIN").await?);
         add(&store, &mut one, "a", "one-a").await?;
@@ -159,10 +159,9 @@ fn a_deadlock_of_two_orders_is_contention() -> Result<()> {
     })
 }
 
-/// A shard without room is not locked while the others are looked at, so transactions with one call each never wait for
-/// each other in a circle.
+/// A change whose shard has no room unlocks this shard before it locks all shards in order.
 #[test]
-fn one_change_of_a_sharded_counter_in_each_transaction_has_no_deadlock() -> Result<()> {
+fn transactions_with_one_sharded_change_never_deadlock() -> Result<()> {
     with_place(async |place| {
         let store = filled(place, 0).await?;
         let strategy =
@@ -187,9 +186,9 @@ fn one_change_of_a_sharded_counter_in_each_transaction_has_no_deadlock() -> Resu
     })
 }
 
-/// It creates the namespace of all receipts.
+/// The first receipt creates the namespace of all receipts, so its transaction blocks other receipts until it ends.
 #[test]
-fn the_first_receipt_of_a_store_keeps_others_waiting_and_no_later_one_does() -> Result<()> {
+fn only_the_first_receipt_of_a_store_blocks_others() -> Result<()> {
     with_place(async |place| {
         let store = filled(place, 0).await?;
         let (mut one, mut other) = (begun(place, "BEGIN").await?, begun(place, "BEGIN").await?);
@@ -204,9 +203,9 @@ fn the_first_receipt_of_a_store_keeps_others_waiting_and_no_later_one_does() -> 
     })
 }
 
-/// The transaction may be in another database, or be rolled back with what it changed.
+/// The transaction may be in another database, and it may be rolled back.
 #[test]
-fn what_a_first_joined_call_finds_is_not_believed_of_the_store() -> Result<()> {
+fn store_keeps_no_epoch_that_a_joined_call_read() -> Result<()> {
     with_place(async |place| {
         filled(place, 1).await?;
         let store = place.builder()?.connect(&place.url_at(place.database.server()))?;
@@ -224,9 +223,9 @@ fn what_a_first_joined_call_finds_is_not_believed_of_the_store() -> Result<()> {
     })
 }
 
-/// While the COMMIT is on its way, the answer is `Contention`.
+/// The receipt is settled while the COMMIT of its transaction is in progress.
 #[test]
-fn a_receipt_waits_for_a_commit_that_is_under_way() -> Result<()> {
+fn settling_a_receipt_during_the_commit_is_contention() -> Result<()> {
     with_place(async |place| {
         let store = filled(place, 1).await?;
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
@@ -249,7 +248,8 @@ fn a_receipt_waits_for_a_commit_that_is_under_way() -> Result<()> {
     })
 }
 
-/// A call costs one statement after a write of the caller, and two more where the transaction has written nothing.
+/// After a write of the caller, a joined call sends one statement. As the first write of the transaction, it sends
+/// three.
 #[test]
 fn a_joined_call_is_one_round_trip() -> Result<()> {
     with_database(async |database| {
@@ -267,16 +267,16 @@ fn a_joined_call_is_one_round_trip() -> Result<()> {
             counted.push(proxy.round_trips() - before);
             tell(&mut connection, "COMMIT").await?;
         }
-        // The first prepares its statement as well.
+        // The first call also prepares its statement.
         assert_eq!(counted[1..], [1, 4], "{counted:?}");
         Ok(())
     })
 }
 
-/// A `begin` that was dropped can leave a pooled connection inside a transaction (sqlx issues 4385 and 4393). The server
-/// sees it, and the call is made on another connection.
+/// A `begin` that was dropped can leave a pooled connection inside a transaction (sqlx issues 4385 and 4393). The
+/// server detects this, and the call is made on another connection.
 #[test]
-fn a_call_of_the_store_inside_a_lost_transaction_is_made_on_another_connection() -> Result<()> {
+fn call_on_a_connection_left_in_a_transaction_is_retried() -> Result<()> {
     with_place(async |place| {
         filled(place, 2).await?;
         for lost in ["BEGIN; SELECT txid_current()", "BEGIN; SELECT pg_sleep(1.1)"] {

@@ -13,7 +13,7 @@ const LEFT: usize = 10;
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Polls the call once. Returns whether it is unfinished: on a busy machine its answer may be there before it waits.
+/// Polls the call once, and returns whether it is unfinished.
 async fn is_left<T>(call: &mut Boxed<'_, T>) -> bool {
     drop_after(0, call.as_mut()).await.is_none()
 }
@@ -22,13 +22,12 @@ fn claims(round: &str, count: usize) -> Result<Vec<ClaimId>> {
     (0..count).map(|number| ClaimId::new(format!("left-{round}-{number}"))).collect()
 }
 
-/// Whether calls are combined, and whether their namespace is open before them.
+/// The rounds of the test: whether calls are combined, and whether the namespace is opened before the calls.
 const ROUNDS: [(bool, bool); 2] = [(true, false), (false, true)];
 
-/// The pool has room for more calls than were left. The proxy runs in this test's own thread, so no answer is there
-/// before a call waits for it.
+/// The pool has more connections than unpolled calls. The proxy runs in the test's own thread, so every call must wait.
 #[test]
-fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> {
+fn takes_polled_only_once_block_no_others() -> Result<()> {
     with_place(async |place| {
         fill(&place.builder()?.connect(&place.database.url())?, 1_000).await?;
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
@@ -55,7 +54,7 @@ fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> {
 }
 
 #[test]
-fn an_opening_of_a_namespace_that_was_left_holds_up_no_others() -> Result<()> {
+fn namespace_opening_polled_only_once_blocks_no_others() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -69,9 +68,9 @@ fn an_opening_of_a_namespace_that_was_left_holds_up_no_others() -> Result<()> {
     })
 }
 
-/// The refused calls were surely not applied, and the error says what to do.
+/// The unpolled calls hold all connections of the pool. Other calls are refused as not applied.
 #[test]
-fn a_pool_that_is_used_up_by_calls_that_were_left_says_so() -> Result<()> {
+fn error_of_an_exhausted_pool_names_calls_left_unpolled() -> Result<()> {
     with_place(async |place| {
         fill(&place.builder()?.connect(&place.database.url())?, 10).await?;
         for combining in [false, true] {

@@ -11,14 +11,14 @@ use crate::pools::{fill, takes};
 use crate::scene::{LONG, blocked, count, patient, session, until, with_database, with_place};
 use crate::support::{Database, failed, run};
 
-/// Gives the role this many connections, and the right to own what it sets up.
+/// Gives the role this many connections, and the right to create its own schemas.
 async fn limited(database: &Database, limit: usize) -> Result<()> {
     let role = database.role();
     let sql = format!("GRANT CREATE ON DATABASE {role} TO {role}; ALTER ROLE {role} CONNECTION LIMIT {limit}");
     run(database.owner(), sql).await
 }
 
-/// Ample for a call that does not wait, and far less than the timeout of a setup that waits for itself.
+/// A timeout that a call reaches only if it waits for itself.
 const SOON: Duration = Duration::from_secs(20);
 
 const WAYS: [(&str, Statements, bool); 3] = [
@@ -28,7 +28,7 @@ const WAYS: [(&str, Statements, bool); 3] = [
 ];
 
 #[test]
-fn a_role_with_one_connection_sets_up_and_serves_many_callers() -> Result<()> {
+fn setup_and_many_callers_need_only_one_connection() -> Result<()> {
     with_database(async |database| {
         limited(database, 1).await?;
         for (schema, statements, combining) in WAYS {
@@ -53,7 +53,7 @@ async fn sessions(database: &Database) -> Result<i64> {
 }
 
 #[test]
-fn a_pool_of_one_that_was_handed_in_sets_up() -> Result<()> {
+fn setup_on_a_callers_pool_needs_one_connection() -> Result<()> {
     with_database(async |database| {
         limited(database, 1).await?;
         let pool = sqlx::postgres::PgPoolOptions::new().max_connections(1).connect(&database.url()).await;
@@ -65,7 +65,7 @@ fn a_pool_of_one_that_was_handed_in_sets_up() -> Result<()> {
 }
 
 #[test]
-fn a_session_pooler_with_one_connection_sets_up() -> Result<()> {
+fn setup_through_a_session_pooler_needs_one_connection() -> Result<()> {
     with_database(async |database| {
         limited(database, 2).await?;
         let settings = pgbouncer::Settings::transactions().with("pool_mode", "session").with("default_pool_size", "1");
@@ -80,10 +80,9 @@ fn a_session_pooler_with_one_connection_sets_up() -> Result<()> {
     })
 }
 
-/// Without combining, each caller wants its own connection, and the server has four: it refuses few callers, and the
-/// callers wait for the four.
+/// The server allows four connections, and each of many callers asks for its own.
 #[test]
-fn callers_beside_a_limit_wait_for_the_connections_that_there_are() -> Result<()> {
+fn callers_wait_for_connections_within_the_servers_limit() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         run(place.database.owner(), format!("ALTER ROLE {role} CONNECTION LIMIT 4")).await?;
@@ -101,9 +100,9 @@ fn callers_beside_a_limit_wait_for_the_connections_that_there_are() -> Result<()
     })
 }
 
-/// A call that is dropped half-way closes its connection, which the server counts until the statement ends.
+/// A dropped call closes its connection, but the server counts the connection until the statement ends.
 #[test]
-fn a_connection_that_was_closed_half_way_is_waited_for() -> Result<()> {
+fn call_waits_for_a_connection_that_the_server_still_counts() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         run(place.database.owner(), format!("ALTER ROLE {role} CONNECTION LIMIT 1")).await?;
@@ -122,9 +121,9 @@ fn a_connection_that_was_closed_half_way_is_waited_for() -> Result<()> {
     })
 }
 
-/// The call with the only connection ends before the server refuses the others.
+/// The call that holds the only connection returns it before the server refuses the other calls.
 #[test]
-fn calls_that_the_server_refused_use_a_connection_given_back_meanwhile() -> Result<()> {
+fn calls_refused_by_the_server_use_a_returned_connection() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         run(place.database.owner(), format!("ALTER ROLE {role} CONNECTION LIMIT 1")).await?;

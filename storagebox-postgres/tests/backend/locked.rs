@@ -8,7 +8,7 @@ use storagebox_core::{Backend, Certainty, ClaimId, ClaimState, End, ErrorKind, H
 use crate::scene::{session, tell, until, with_database, with_place};
 use crate::support::Place;
 
-/// Longer than a take is retried, and not too long for a test that fails.
+/// A timeout that is longer than a take is retried.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn bank(place: &Place, count: usize) -> Result<Arc<dyn ItemBank>> {
@@ -30,9 +30,9 @@ async fn is_not_empty(place: &Place, bank: &dyn ItemBank, lock: &str) -> Result<
     Ok(())
 }
 
-/// All items but two are locked, wherever the takers look first.
+/// Another transaction locks all items but two. Takers find these two from any start.
 #[test]
-fn a_take_passes_over_items_that_another_has_locked() -> Result<()> {
+fn take_skips_items_locked_by_another_transaction() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place, 32).await?;
         let lock = "SELECT FROM {schema}.free_items WHERE item NOT IN ('item-0', 'item-1') FOR UPDATE";
@@ -63,9 +63,9 @@ async fn a_lapsed_hold_is_not_empty(place: &Place) -> Result<()> {
     is_not_empty(place, &*bank, "SELECT FROM {schema}.claims FOR UPDATE").await
 }
 
-/// Both cases run at once, because a take is retried for seconds before it reports the locks.
+/// Runs two cases concurrently, because each take is retried for seconds before it fails.
 #[test]
-fn what_another_has_locked_is_not_empty() -> Result<()> {
+fn take_of_locked_items_is_contention_not_empty() -> Result<()> {
     with_database(async |database| {
         let (free, lapsed) = (database.place().await?, database.place().await?);
         tokio::try_join!(a_free_item_is_not_empty(&free), a_lapsed_hold_is_not_empty(&lapsed)).map(drop)

@@ -25,9 +25,9 @@ async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
     Ok(store)
 }
 
-/// Upkeep by a client that did not know the memory removed fences that were to last for ever.
+/// Regression: upkeep by a client without a memory setting removed fences that were to last for ever.
 #[test]
-fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
+fn upkeep_uses_the_memory_of_the_store() -> Result<()> {
     with_database(async |database| {
         let store = fenced_for_ever(database).await?;
         let says_nothing = builder()?.connect(&owner_url(database, "says-nothing"))?;
@@ -37,7 +37,7 @@ fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     })
 }
 
-/// A URL with another memory ended fences that another client had made to last for ever.
+/// Regression: a URL with another memory ended fences that another client had made to last for ever.
 #[test]
 fn a_store_of_another_memory_is_refused() -> Result<()> {
     with_database(async |database| {
@@ -50,9 +50,9 @@ fn a_store_of_another_memory_is_refused() -> Result<()> {
     })
 }
 
-/// Without a setting, the memory is seven days, and a URL may say the same.
+/// Without a setting, the memory is seven days. A store whose URL sets seven days is accepted.
 #[test]
-fn a_schema_of_which_nothing_was_said_remembers_for_seven_days() -> Result<()> {
+fn schema_without_a_memory_setting_remembers_seven_days() -> Result<()> {
     with_place(async |place| {
         let kept = format!("SELECT memory FROM {}.store", place.schema);
         assert_eq!(count(&place.database, &kept).await?, 7 * 24 * 3_600 * 1_000_000);

@@ -53,7 +53,8 @@ async fn commit(store: &PostgresStore, op: &str) -> Result<()> {
     committed(&*entities, &commit_of(&*entities, op).await?).await
 }
 
-/// Gives out one more number of each kind, the last of them for ids whose rows are gone.
+/// Makes a lease, a record and a commit, and returns the fence and the versions. Afterwards the record is forgotten,
+/// and the lease has lapsed.
 async fn give(place: &Place, store: &PostgresStore, op: &str) -> Result<Given> {
     // The lease lapses before the next call.
     lease(store, "lapsing", op).await?;
@@ -73,9 +74,9 @@ async fn number(place: &Place, sql: &str) -> Result<i64> {
     count(&place.database, &sql.replace("{schema}", &place.schema)).await
 }
 
-/// The sequence is as it was created, a little behind, or a minute and more behind.
+/// The sequence is reset to its start, or set back by a little, or by more than a minute.
 #[test]
-fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
+fn numbers_grow_after_the_sequence_is_set_back() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         let mut before = give(place, &store, "first").await?;
@@ -86,7 +87,7 @@ fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
             let given = give(place, &store, &format!("op-{round}")).await;
             let given = given?;
             if value == "last_value - 20" {
-                // A number that was forgotten within the minute is unknown; a number in a row is known.
+                // The version of the forgotten record is in no row, so it may be given again within the minute.
                 assert!(given.fence > before.fence && given.entity > before.entity, "{given:?} after {before:?}");
             } else {
                 given.assert_after(before, value);
@@ -98,7 +99,7 @@ fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
 }
 
 #[test]
-fn callers_that_find_the_sequence_behind_at_once_get_different_numbers() -> Result<()> {
+fn racing_callers_of_a_reset_sequence_get_distinct_numbers() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.combining(false).connect(&place.database.url())?;
         let _warm = lease(&store, "warm", "op").await?;
@@ -118,9 +119,9 @@ fn callers_that_find_the_sequence_behind_at_once_get_different_numbers() -> Resu
     })
 }
 
-/// A subscriber has the rows, but sequences are not replicated.
+/// Logical replication copies rows to the subscriber, and no sequences.
 #[tokio::test]
-async fn a_logical_copy_goes_on_where_the_publisher_was() -> Result<()> {
+async fn numbers_of_a_logical_copy_continue_after_the_publishers() -> Result<()> {
     let settings = Settings::quick().with("wal_level", "logical");
     let own = spawn_blocking(move || Postgres::start(&settings)).await.map_err(failed)?.map_err(failed)?;
     let database = Database::alone(own).await?;

@@ -2,7 +2,7 @@
 //! calls wait for each other.
 //!
 //! A session that plays another call locks the first row, and the call waits for it. Then the session asks for the
-//! second row, and gets it at once. The session would give up soon, and the call's own session would not.
+//! second row, and gets it at once. If the call held the second row, the session would give up before the call does.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,14 +18,14 @@ use storagebox_testkit::checks::id;
 use crate::scene::{blocked, count, patient, session, tell, until, with_place};
 use crate::support::{Place, run};
 
-/// Returns a store whose sessions look for no deadlock, because that would let the other session through.
+/// Returns a store whose sessions check for deadlocks so late that the server does not end their calls.
 async fn store(place: &Place) -> Result<PostgresStore> {
     let role = place.database.role();
     run(place.database.owner(), format!("ALTER ROLE {role} SET deadlock_timeout = '100s'")).await?;
     patient(place)
 }
 
-/// Returns the call's answer. Another session runs two statements, the second once the call waits for the first.
+/// Returns the answer of the call. Another session runs `first`, and runs `second` when the call waits for it.
 async fn beside<T>(place: &Place, first: &str, second: &str, call: impl Future<Output = Result<T>>) -> Result<T> {
     let mut other = session(place, &format!("SET LOCAL lock_timeout = '2s'; {first}")).await?;
     let cross = async {
@@ -54,7 +54,8 @@ async fn bank(place: &Place) -> Result<(PostgresStore, Arc<dyn ItemBank>)> {
     Ok((store, bank))
 }
 
-/// The items were withdrawn in the opposite order, so they are in the opposite order on the disk.
+/// Two items were withdrawn in the opposite order, in which the disk has them. Restore still locks them in the order of
+/// add.
 #[test]
 fn restore_frees_items_in_the_order_of_add() -> Result<()> {
     with_place(async |place| {
@@ -71,7 +72,7 @@ fn restore_frees_items_in_the_order_of_add() -> Result<()> {
     })
 }
 
-/// The hold of the later item ends first.
+/// The hold of the item that comes second in the order ends first.
 #[test]
 fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
     with_place(async |place| {
@@ -92,10 +93,10 @@ fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
 
 const SHARDS: u16 = 6;
 
-/// The other session plays a batch. It finds its operation done on shard 3, which exists and which it only locks, and
-/// then counts on shard 5, which does not exist.
+/// Another session locks shards as a batch does: shard 3, where it finds its operation done, and then shard 5, which it
+/// creates.
 #[test]
-fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -> Result<()> {
+fn change_of_all_shards_locks_them_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 60)?;
         let strategy = Strategy::Sharded { shards: SHARDS, bounds, retention: Retention::Forever };
@@ -118,7 +119,7 @@ fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -> Resu
     })
 }
 
-/// The token that the commit consumes has its place among the tokens that it creates.
+/// The commit locks the token that it consumes and the tokens that it creates in one sorted order.
 #[test]
 fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {

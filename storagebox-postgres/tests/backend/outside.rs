@@ -15,11 +15,11 @@ use tokio::task::spawn_blocking;
 use crate::scene::{LONG, session, tell, until, with_place};
 use crate::support::{Database, failed, moved_clock, run};
 
-/// Long enough for a call that a server answers, and the time that a test waits for the others.
+/// The timeout of a call. A call that the server answers takes less.
 const SOON: Duration = Duration::from_secs(2);
 
 #[test]
-fn writes_that_are_split_change_nothing() -> Result<()> {
+fn split_network_writes_change_no_answer() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         proxy.slice(true);
@@ -49,9 +49,9 @@ async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
     Ok(())
 }
 
-/// The first part of the name is longer than any name may be, so no name server is asked.
+/// The first part of the host's name is too long for DNS, so no name server is asked.
 #[tokio::test]
-async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
+async fn unresolvable_host_is_refused_without_retry() -> Result<()> {
     let url = format!("postgres://ann:{SECRET}@{}.invalid/namespace", "x".repeat(64));
     let store = PostgresStore::builder().call_timeout(LONG).connect(&url)?;
     let error = secrets::refused_with_setup(&store).await?;
@@ -60,9 +60,9 @@ async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
     Ok(())
 }
 
-/// The server's clock is the only one.
+/// The clock of the server is set back. Holds, leases and memories follow it.
 #[test]
-fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+fn clock_set_back_ends_nothing_early_and_restores_nothing() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         clocks::set_back(async |ahead| {
@@ -73,10 +73,9 @@ fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Resu
     })
 }
 
-/// Takers skip what others have locked. A transaction takes the last item, and then gives it back: the item was free
-/// all the time.
+/// Another transaction takes the last item and rolls back. The bank was never empty, so the waiting take gets the item.
 #[test]
-fn an_item_that_another_gives_back_is_not_called_none() -> Result<()> {
+fn last_item_locked_by_another_is_taken_once_released() -> Result<()> {
     const MEANWHILE: usize = 3;
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
@@ -97,9 +96,9 @@ fn an_item_that_another_gives_back_is_not_called_none() -> Result<()> {
     })
 }
 
-/// Options used to be stored with their skew. Such a namespace opens with any skew.
+/// Earlier versions stored the skew with the options of a namespace.
 #[test]
-fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+fn namespace_stored_with_a_skew_opens_with_any_skew() -> Result<()> {
     with_place(async |place| {
         let sql = "UPDATE {schema}.namespaces SET options = '{options}' WHERE name = 'skews'";
         let sql = sql.replace("{schema}", &place.schema).replace("{options}", skews::STORED_BEFORE);

@@ -8,7 +8,7 @@ use storagebox_postgres::Statements;
 use crate::scene::{LONG, blocked, count, patient, session, until, with_place};
 use crate::support::run;
 
-/// The server gives up first, and reports that nothing was applied.
+/// The server ends a statement before its call gives up, and so reports that nothing was applied.
 #[test]
 fn a_statement_has_less_time_than_its_call() -> Result<()> {
     with_place(async |place| {
@@ -26,7 +26,7 @@ fn a_statement_has_less_time_than_its_call() -> Result<()> {
     })
 }
 
-/// Simple statements set nothing for the session, as behind a pooler that drops its settings.
+/// Simple statements set no timeout for the session. The functions have their own.
 #[test]
 fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
     with_place(async |place| {

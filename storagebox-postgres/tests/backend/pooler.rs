@@ -20,7 +20,7 @@ pub(crate) async fn pooler(place: &Place, settings: Settings) -> Result<PgBounce
     started.map_err(failed)?.map_err(failed)
 }
 
-/// Makes calls of every kind by many callers at once, whose answers all differ.
+/// Makes calls of every kind concurrently. Each caller expects an answer that no other caller expects.
 async fn everybody_gets_the_own_answer(place: &Place, settings: Settings, statements: Statements) -> Result<()> {
     let pooler = pooler(place, settings.with("default_pool_size", "3")).await?;
     for combining in [false, true] {
@@ -74,7 +74,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Counts to a sum that no other caller has.
+    /// Adds to the caller's own counter, and checks that the value is the sum of the caller's additions.
     async fn counts(&self, id: &str, round: i64) -> Result<()> {
         let counters = self.store.counter(&"namespace".parse()?, Strategy::default())?;
         let step = 1_000 + self.number;
@@ -98,7 +98,7 @@ fn simple_statements_need_nothing_of_a_pooler() -> Result<()> {
     with_place(async |place| everybody_gets_the_own_answer(place, Settings::transactions(), Statements::Simple).await)
 }
 
-/// Runs where the pooler knows prepared statements; another pooler cannot even be configured for them.
+/// PgBouncer 1.21 or later serves the calls. An older PgBouncer does not start with `max_prepared_statements`.
 #[test]
 fn prepared_statements_need_a_pooler_that_keeps_them() -> Result<()> {
     let settings = Settings::transactions().with_prepared_statements(200);

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::scene::{LONG, blocked, count, until, with_place};
 use crate::support::{Place, failed, run};
 
-/// Takes by this many callers at once, each on its own connection.
+/// Makes takes by this many callers concurrently, each on its own connection.
 pub(crate) async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     let mut takes = JoinSet::new();
@@ -47,7 +47,7 @@ pub(crate) async fn end_sessions(place: &Place) -> Result<i64> {
     Ok(sessions)
 }
 
-/// All idle connections are broken, as after a restart of the server: one lost attempt is enough to detect it.
+/// Ends all sessions of the store, and checks that only one attempt is lost before the idle connections are replaced.
 async fn broken_connections_are_replaced(place: &Place, store: PostgresStore) -> Result<()> {
     fill(&store, 1_000).await?;
     for round in 0..3 {
@@ -72,7 +72,7 @@ fn broken_connections_of_our_own_pool_are_replaced() -> Result<()> {
 }
 
 #[test]
-fn broken_connections_of_a_pool_that_was_handed_in_are_replaced() -> Result<()> {
+fn broken_connections_of_the_callers_pool_are_replaced() -> Result<()> {
     with_place(async |place| {
         let pool = PgPoolOptions::new().max_connections(8).connect(&place.database.url()).await;
         let store = place.builder()?.combining(false).from_pool(pool.map_err(failed)?)?;
@@ -80,13 +80,13 @@ fn broken_connections_of_a_pool_that_was_handed_in_are_replaced() -> Result<()> 
     })
 }
 
-/// A timeout that always passes: in these tests no connection is ever free.
+/// The timeout of calls that never get a connection.
 pub(crate) const SHORT: Duration = Duration::from_millis(500);
 
-/// A call waits for a connection no longer than for an answer, and has sent nothing by then. With combining, the first
-/// call waits alone, and the later calls wait for their turn or in a batch.
+/// Each call ends after its timeout and has sent nothing. With combining, the first call waits alone, and the later
+/// calls wait in a batch.
 #[test]
-fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()> {
+fn call_that_got_no_connection_is_not_applied() -> Result<()> {
     with_place(async |place| {
         let pool = PgPoolOptions::new().max_connections(1).connect(&place.database.url()).await;
         let pool = pool.map_err(failed)?;
@@ -109,7 +109,7 @@ fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()> {
     })
 }
 
-/// Returns the errors of a few takes at once.
+/// Makes a few takes concurrently, and returns their errors.
 async fn refused_takes(store: &PostgresStore, combining: bool) -> Result<Vec<Error>> {
     let (bank, mut takes) = (store.item_bank(&"namespace".parse()?)?, JoinSet::new());
     for caller in 0..6 {
@@ -121,7 +121,7 @@ async fn refused_takes(store: &PostgresStore, combining: bool) -> Result<Vec<Err
 
 /// The server accepts connections and sends nothing.
 #[tokio::test]
-async fn a_call_for_which_no_connection_could_be_made_is_certain() -> Result<()> {
+async fn call_to_a_silent_server_is_not_applied() -> Result<()> {
     let silent = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
     let url = format!("postgres://ann@{}/namespace", silent.local_addr().map_err(failed)?);
     let store = PostgresStore::builder().call_timeout(SHORT).connect(&url)?;
@@ -133,9 +133,9 @@ async fn a_call_for_which_no_connection_could_be_made_is_certain() -> Result<()>
     Ok(())
 }
 
-/// The server goes on with the statement of a dropped call; no other call waits for it on its connection.
+/// The server continues the statement of the dropped call, whose connection the pool closes.
 #[test]
-fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
+fn dropped_call_that_waits_for_a_lock_blocks_no_other_call() -> Result<()> {
     with_place(async |place| {
         let builder = place.builder()?.combining(false).max_connections(1).call_timeout(LONG);
         let store = builder.connect(&place.url_at(place.database.server()))?;
@@ -165,9 +165,9 @@ pub(crate) async fn locked(place: &Place) -> Result<Transaction<'static, Postgre
     Ok(other)
 }
 
-/// The server took the item, but the caller gets no answer in time; the same claim gets it later.
+/// The server commits the take, but its answer comes too late. A later take for the same claim returns the item.
 #[test]
-fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
+fn call_without_an_answer_ends_as_outcome_unknown() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let patient = place.builder()?.call_timeout(LONG).connect(&place.database.url())?;
@@ -185,9 +185,9 @@ fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
     })
 }
 
-/// Nothing is sent when a connection is taken from the store's own pool or given back.
+/// The proxy resets the connection at the next request, which is the call itself: the pool sends nothing before it.
 #[test]
-fn a_reset_connection_is_lost_once() -> Result<()> {
+fn call_whose_connection_is_reset_succeeds() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let store = place.builder()?.connect(&place.url_at(proxy.addr()))?;

@@ -16,9 +16,9 @@ use crate::support::{Place, failed, run};
 enum End {
     Committed,
     RolledBack,
-    /// The client ends without a word.
+    /// The client closes the connection.
     Dropped,
-    /// The connection is cut at the request that holds this text.
+    /// A proxy cuts the connection at the request of this step.
     Cut(Cut, At),
     /// The server ends the session after this step.
     Terminated(At),
@@ -49,12 +49,12 @@ impl End {
     }
 }
 
-/// What happened, by kind.
+/// The number of purchases by outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) bought: usize,
     pub(crate) nothing: usize,
-    /// The number of both in which the caller got an error and a receipt decided.
+    /// The number of purchases that ended with an error and whose outcome a receipt showed.
     pub(crate) told: usize,
 }
 
@@ -64,7 +64,7 @@ struct Shop<'a> {
     proxy: Proxy,
 }
 
-/// Makes so many purchases, and checks each.
+/// Makes this many purchases, and checks the outcome of each.
 pub(crate) async fn purchases(place: &Place, count: usize, seed: u64) -> Result<Tally> {
     let (role, mut rng) = (place.database.role(), fastrand::Rng::with_seed(seed));
     run(
@@ -98,7 +98,7 @@ impl Shop<'_> {
         PgConnection::connect(&self.place.url_at(address)).await.map_err(failed)
     }
 
-    /// Makes one purchase, and checks what is there afterwards.
+    /// Makes one purchase, and checks that its order and its voucher both exist, or neither.
     async fn check(&self, number: usize, end: End, tally: &mut Tally) -> Result<()> {
         let mut receipt = None;
         let committed = self.buy(number, end, &mut receipt).await;
@@ -133,13 +133,13 @@ impl Shop<'_> {
         Ok(())
     }
 
-    /// Returns what the receipt tells, once the old session is over.
+    /// Waits until the session of the purchase has ended, and returns the state that the receipt shows.
     async fn settled(&self, receipt: &Receipt) -> Result<CommitState> {
         let records = self.store.dedup_repo(&Receipt::namespace()?)?;
         until_over(|| settle(&*records, receipt)).await
     }
 
-    /// Returns whether the purchase was committed, if the caller knows.
+    /// Makes one purchase. Returns whether it was committed, or an error if the caller cannot know.
     async fn buy(&self, number: usize, end: End, receipt: &mut Option<Receipt>) -> Result<bool> {
         let (id, claim) = (order(number), claim(number));
         if let End::Cut(cut, at) = end {
@@ -188,7 +188,7 @@ fn claim(number: usize) -> String {
     format!("buyer-{number}.")
 }
 
-/// Makes a call until no open transaction is in its way.
+/// Repeats a call until no open transaction blocks it.
 async fn until_over<T, F>(call: impl Fn() -> F + Send + Sync) -> Result<T>
 where
     F: Future<Output = Result<T>> + Send,

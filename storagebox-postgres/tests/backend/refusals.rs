@@ -16,8 +16,8 @@ use tokio::task::JoinSet;
 use crate::scene::{LONG, count, owner_url, patient, with_database, with_place};
 use crate::support::{Place, failed, run};
 
-/// A trigger that fails with the row's id as its code. If there is a sequence of that name, it counts the failures, and
-/// only the first two happen: a sequence outlives a rollback.
+/// The statements of a trigger that raises the row's id as the SQLSTATE. If the id has a sequence, only the first two
+/// inserts fail: a rollback does not reset a sequence.
 const FAILS: &str = "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
         DECLARE times regclass := pg_catalog.to_regclass(pg_catalog.format('{schema}.%I', 'times_' || NEW.id));
         BEGIN
@@ -26,7 +26,7 @@ const FAILS: &str = "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE pl
         END $$;
     CREATE TRIGGER fail AFTER INSERT ON {schema}.records FOR EACH ROW EXECUTE FUNCTION {schema}.fail()";
 
-/// A code of each entry of the table that a statement can fail with, and the kind that callers see.
+/// One SQLSTATE for each entry of the table of codes that a statement can fail with, and the kind that callers see.
 const CODES: &[(ErrorKind, &str)] = &[
     (ErrorKind::Corrupt, "SB001 21000 22003 23514 40002 42703 XX001 XX002"),
     (ErrorKind::Unsupported, "SB002 0A000"),
@@ -40,11 +40,11 @@ const CODES: &[(ErrorKind, &str)] = &[
     ),
 ];
 
-/// The codes after which a call is retried as often as there is time. A call with an unknown outcome would be retried
-/// once.
+/// The SQLSTATEs after which a call is retried until its timeout.
 const AGAIN: &str = "0B000 23505 25001 25P02 25P04 2D000 40000 40001 40P01 55006 55P03 57014 72000";
 
-/// Returns what is wrong with the answer for a record whose id is a code.
+/// Makes a record whose id is this code, and returns a text about its answer unless the answer is an error of this
+/// kind.
 async fn wrong(records: Arc<dyn DedupRepo>, code: &'static str, kind: ErrorKind) -> Result<Option<String>> {
     let (id, value, op) = (DedupId::new(code)?, Payload::try_from("x")?, OpId::new("op")?);
     let answer = records.record(&id, &value, &op, Retention::Forever).await;
@@ -59,7 +59,7 @@ async fn is_made_again(records: Arc<dyn DedupRepo>, code: &'static str) -> Resul
 }
 
 #[test]
-fn each_code_of_the_server_is_certain_and_of_its_kind() -> Result<()> {
+fn each_server_code_maps_to_a_certain_error_of_its_kind() -> Result<()> {
     with_place(async |place| {
         let schema = &place.schema;
         let count = |code| format!("CREATE SEQUENCE {schema}.\"times_{code}\";");
@@ -76,9 +76,9 @@ fn each_code_of_the_server_is_certain_and_of_its_kind() -> Result<()> {
     })
 }
 
-/// No data was read that could be damaged, and no table was refused.
+/// The connection was never opened, so the error must not name damaged data or a table.
 #[test]
-fn what_refuses_a_connection_is_told_as_such() -> Result<()> {
+fn refused_connection_reports_its_reason() -> Result<()> {
     with_place(async |place| {
         let (owner, role) = (place.database.owner(), place.database.role());
         run(owner, format!("CREATE DATABASE {role}_closed ALLOW_CONNECTIONS false")).await?;
@@ -116,9 +116,9 @@ async fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
 
 const FREE: Counts = Counts { free: 1, held: 0, spent: 0, withdrawn: 0 };
 
-/// The trigger fires at each table that a take writes, after the other tables were written.
+/// For each table that a take writes, a trigger raises an error after the take has written the other tables.
 #[test]
-fn a_trigger_that_refuses_one_write_leaves_none_of_the_others() -> Result<()> {
+fn take_refused_by_a_trigger_leaves_no_write() -> Result<()> {
     with_database(async |database| {
         for table in ["free_items", "claims"] {
             let place = database.place().await?;
@@ -142,7 +142,7 @@ fn a_trigger_that_refuses_one_write_leaves_none_of_the_others() -> Result<()> {
     })
 }
 
-/// The statement is cancelled at its last write, twice: what was left of the first would block the second.
+/// The server cancels the statement twice at its last write. Later attempts would fail if the first one had left a row.
 #[test]
 fn a_timeout_between_two_writes_leaves_neither() -> Result<()> {
     with_place(async |place| {
@@ -182,7 +182,7 @@ async fn rights(place: &Place) -> Result<Vec<(String, String)>> {
     Ok(rights.iter().map(|it| (format!("REVOKE {it} FROM {role}"), format!("GRANT {it} TO {role}"))).collect())
 }
 
-/// Checks that ping is denied, and every call that needs the right.
+/// Checks that `ping` and every call that needs the right return `Denied`.
 async fn is_denied(store: &PostgresStore, right: &str) -> Result<()> {
     let ping = store.ping().await.expect_err(right);
     assert_eq!((ping.kind(), ping.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{right}: {ping}");
@@ -195,7 +195,7 @@ async fn is_denied(store: &PostgresStore, right: &str) -> Result<()> {
 }
 
 #[test]
-fn a_right_that_is_revoked_is_denied_by_ping_and_nothing_is_half_done() -> Result<()> {
+fn ping_and_calls_are_denied_if_the_role_lacks_a_right() -> Result<()> {
     with_place(async |place| {
         let store = patient(place)?;
         calls::make_all(&store, "old").await?;
@@ -210,9 +210,9 @@ fn a_right_that_is_revoked_is_denied_by_ping_and_nothing_is_half_done() -> Resul
     })
 }
 
-/// The functions run with the owner's rights, which the owner can also revoke.
+/// The functions run with the rights of their owner, who loses one right at a time.
 #[test]
-fn a_right_that_the_owner_lacks_is_denied_by_ping_and_by_each_call() -> Result<()> {
+fn ping_and_calls_are_denied_if_the_owner_lacks_a_right() -> Result<()> {
     with_database(async |database| {
         let role = database.role();
         run(database.owner(), format!("GRANT CREATE ON DATABASE {role} TO {role}")).await?;
@@ -230,9 +230,9 @@ fn a_right_that_the_owner_lacks_is_denied_by_ping_and_by_each_call() -> Result<(
     })
 }
 
-/// Setup creates functions again, but no table, whose rows are lost.
+/// Setup creates a dropped function again. It does not create a dropped table again, because the rows are lost.
 #[test]
-fn a_function_that_was_dropped_is_missed_by_ping_and_made_by_setup() -> Result<()> {
+fn ping_reports_a_dropped_function_and_setup_creates_it() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&owner_url(&place.database, "owner"))?;
         run(place.database.owner(), format!("DROP FUNCTION {}.bank_take", place.schema)).await?;

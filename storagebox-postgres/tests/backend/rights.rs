@@ -6,7 +6,7 @@ use storagebox_core::Result;
 use crate::scene::with_place;
 use crate::support::{Database, Place, failed, run};
 
-/// The rights of a role ($2) on the tables and sequences of a schema ($1) themselves.
+/// The query for the rights that a role ($2) has directly on the tables and sequences of a schema ($1).
 const ON_TABLES: &str = "
     SELECT format('%s %s', privilege, c.relname) FROM pg_class c,
         unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}'::text[]) privilege
@@ -16,7 +16,7 @@ const ON_TABLES: &str = "
     WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'S' AND has_sequence_privilege($2, c.oid, privilege)
     ORDER BY 1";
 
-/// The functions of a schema ($1) that a role ($2) may call.
+/// The query for the functions of a schema ($1) that a role ($2) may call.
 const ON_FUNCTIONS: &str = "
     SELECT oid::regprocedure::text FROM pg_proc
     WHERE pronamespace = $1::regnamespace AND has_function_privilege($2, oid, 'EXECUTE') ORDER BY 1";
@@ -27,7 +27,7 @@ async fn may(place: &Place, sql: &'static str, role: &str) -> Result<Vec<String>
 }
 
 #[test]
-fn the_role_changes_no_table_but_through_a_function() -> Result<()> {
+fn role_changes_tables_only_through_functions() -> Result<()> {
     with_place(async |place| {
         assert_eq!(may(place, ON_TABLES, place.database.role()).await?, ["SELECT store", "SELECT versions"]);
         Ok(())
@@ -35,7 +35,7 @@ fn the_role_changes_no_table_but_through_a_function() -> Result<()> {
 }
 
 #[test]
-fn nobody_calls_a_function_who_was_not_granted_it() -> Result<()> {
+fn role_without_a_grant_can_call_no_function() -> Result<()> {
     with_place(async |place| {
         assert_eq!(may(place, ON_FUNCTIONS, "public").await?, Vec::<String>::new());
         assert!(may(place, ON_FUNCTIONS, place.database.role()).await?.len() > 40);
@@ -43,14 +43,14 @@ fn nobody_calls_a_function_who_was_not_granted_it() -> Result<()> {
     })
 }
 
-/// A table and a function of a later version, created by the schema's owner.
+/// The statements by which the schema's owner creates a table and a function, as a later version would.
 const LATER: &str = "
     CREATE TABLE {schema}.later (number bigint);
     CREATE FUNCTION {schema}.later() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     AS 'INSERT INTO {schema}.later VALUES (7) RETURNING number'";
 
 #[test]
-fn what_a_later_version_brings_is_covered_by_the_same_grants() -> Result<()> {
+fn grants_cover_the_functions_of_a_later_version() -> Result<()> {
     with_place(async |place| {
         let (schema, role) = (&place.schema, place.database.role());
         run(place.database.owner(), LATER.replace("{schema}", schema)).await?;

@@ -9,7 +9,7 @@ use storagebox_testkit::checks::round_trips::{Metered, remember_at_once};
 use crate::scene::with_place;
 use crate::support::{Place, failed};
 
-/// Returns a store on one connection, with these settings at the end of its URL.
+/// Returns a store with one connection and with these settings in its URL, whose round trips a proxy counts.
 pub(crate) async fn metered(place: &Place, statements: Statements, settings: &str) -> Result<Metered> {
     let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
     let builder = place.builder()?.statements(statements).max_connections(1);
@@ -23,7 +23,7 @@ pub(crate) async fn every_call(metered: &mut Metered, name: &str) -> Result<()> 
     metered.ping_and_setup().await
 }
 
-/// Registers the namespaces: by calls that change nothing, and that of the leases by one lease.
+/// Opens the namespaces by calls that change nothing, and the namespace of leases by beginning a lease.
 async fn open_namespaces(store: &dyn Backend) -> Result<()> {
     for call in calls::all(store, "namespace", "nobody")? {
         if calls::LOOKS.contains(&call.name.as_str()) || call.name == "begin" {
@@ -51,7 +51,7 @@ fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
 
 /// Simple statements prepare nothing, so the first call of a kind costs no more than the next.
 #[test]
-fn with_simple_statements_the_first_call_is_one_round_trip_too() -> Result<()> {
+fn first_call_with_simple_statements_is_one_round_trip() -> Result<()> {
     with_place(async |place| {
         let metered = metered(place, Statements::Simple, "").await?;
         open_namespaces(&*metered.store).await?;
@@ -60,16 +60,16 @@ fn with_simple_statements_the_first_call_is_one_round_trip_too() -> Result<()> {
 }
 
 #[test]
-fn items_go_five_thousand_to_a_round_trip() -> Result<()> {
+fn add_sends_five_thousand_items_per_round_trip() -> Result<()> {
     with_place(async |place| {
         assert_eq!(metered(place, Statements::Prepared, "").await?.cost_of_adding(20_000).await?, 4);
         Ok(())
     })
 }
 
-/// All calls wait before the first is answered: one goes alone, the others together.
+/// Many calls begin before the first is answered. The first call is sent alone, and the others are sent together.
 #[test]
-fn calls_that_come_while_one_is_under_way_are_one_round_trip_together() -> Result<()> {
+fn calls_that_arrive_during_another_share_one_round_trip() -> Result<()> {
     with_place(async |place| {
         let metered = metered(place, Statements::Simple, "").await?;
         open_namespaces(&*metered.store).await?;

@@ -13,7 +13,7 @@ use crate::structure::{contents, tables};
 use crate::support::{Database, Place, failed, run};
 
 #[test]
-fn whatever_a_row_holds() -> Result<()> {
+fn whatever_row_is_read_or_refused() -> Result<()> {
     let runtime = Runtime::new().map_err(failed)?;
     let (database, place) = runtime.block_on(async {
         let database = Database::shared().await?;
@@ -28,7 +28,7 @@ fn whatever_a_row_holds() -> Result<()> {
     runtime.block_on(database.remove())
 }
 
-/// The columns of a table, with their types.
+/// The names of the columns of a table, and their types.
 type Columns = Vec<(String, String)>;
 
 /// The schema, accessed without the library.
@@ -72,7 +72,7 @@ async fn columns_of(place: &Place, table: &str) -> Result<Columns> {
 
 const MOMENT: &str = "timestamp with time zone";
 
-/// Returns the SQL for a cell as text: a finite time as microseconds since 1970.
+/// Returns the SQL expression that converts a column's value to text, and a finite time to microseconds since 1970.
 fn shown(column: &str, of: &str) -> String {
     match of {
         MOMENT => format!(
@@ -91,7 +91,7 @@ fn value(text: Option<String>, of: &str) -> Value {
     }
 }
 
-/// Returns the SQL that reads such a text back.
+/// Returns the SQL expression that converts this argument, a text, to a value of this type.
 fn held(argument: usize, of: &str) -> String {
     match of {
         MOMENT => format!(
@@ -124,7 +124,7 @@ impl Tables for Schema<'_> {
         Ok(rows)
     }
 
-    /// Restores only the tables that have changed, because this is done thousands of times.
+    /// Restores the tables that have changed. Restoring all tables thousands of times would take too long.
     async fn put_back(&self) -> Result<()> {
         let schema = &self.place.schema;
         let back = |table: &String| {

@@ -16,10 +16,10 @@ fn run(test: impl Future<Output = Result<()>>) -> Result<()> {
     Builder::new_current_thread().enable_all().build().map_err(failed)?.block_on(test)
 }
 
-/// Longer than anything that a test waits for takes on a busy machine: no call gives up by itself.
+/// A timeout that no call reaches, even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(3_600);
 
-/// The same as [`with_database`], in the runtime of the caller.
+/// Runs a test in its own database, in the runtime of the caller.
 pub(crate) async fn in_database(test: impl AsyncFnOnce(&Arc<Database>) -> Result<()>) -> Result<()> {
     let database = Database::shared().await?;
     let outcome = test(&database).await;
@@ -27,37 +27,37 @@ pub(crate) async fn in_database(test: impl AsyncFnOnce(&Arc<Database>) -> Result
     outcome
 }
 
-/// Runs a test in its own database.
+/// Runs a test in its own database, in a new runtime.
 pub(crate) fn with_database(test: impl AsyncFnOnce(&Arc<Database>) -> Result<()>) -> Result<()> {
     run(in_database(test))
 }
 
-/// The same as [`with_place`], in the runtime of the caller.
+/// Runs a test in a schema that is set up, in its own database, in the runtime of the caller.
 pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     in_database(async |database| test(&database.place().await?).await).await
 }
 
-/// Runs a test in a schema that is set up, in its own database.
+/// Runs a test in a schema that is set up, in its own database, in a new runtime.
 pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     run(in_place(test))
 }
 
-/// Returns a store of the role with the least rights whose calls wait for as long as a test does.
+/// Returns a store whose calls do not time out. Its role has the least rights.
 pub(crate) fn patient(place: &Place) -> Result<PostgresStore> {
     place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
 }
 
-/// Returns the URL of the role that owns the schemas, for sessions of this name.
+/// Returns the URL of the role that owns the schemas. Its sessions have this name.
 pub(crate) fn owner_url(database: &Database, name: &str) -> String {
     database.owner_url(name)
 }
 
-/// Returns the result of a counting statement of the owner.
+/// Runs a statement that returns one number, as the owner, and returns the number.
 pub(crate) async fn count(database: &Database, sql: &str) -> Result<i64> {
     query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(database.owner()).await.map_err(failed)
 }
 
-/// Returns a session of the owner, in a transaction that has run these statements.
+/// Opens a session of the owner, begins a transaction, and runs these statements in it.
 pub(crate) async fn session(place: &Place, sql: &str) -> Result<PgConnection> {
     let url = owner_url(&place.database, "other");
     let mut session = PgConnection::connect(&url).await.map_err(failed)?;
@@ -69,7 +69,7 @@ pub(crate) async fn tell(session: &mut PgConnection, sql: &str) -> Result<()> {
     raw_sql(AssertSqlSafe(sql.to_owned())).execute(session).await.map(drop).map_err(failed)
 }
 
-/// Returns a statement that puts lapsed holds, as takes left them, into the only bank of a schema.
+/// Returns the statement that adds this many lapsed holds to the only bank of a schema.
 pub(crate) fn lapse(schema: &str, holds: i64) -> String {
     format!(
         "INSERT INTO {schema}.claims (bank, claim, state, h, item, until)

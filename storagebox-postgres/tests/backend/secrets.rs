@@ -28,7 +28,7 @@ async fn a_server_that_is_down_is_unavailable() -> Result<()> {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_not_set_up() -> Result<()> {
+fn missing_database_is_not_set_up() -> Result<()> {
     with_database(async |database| {
         let gone = store(&format!("{}_gone", database.url()))?;
         assert_eq!(secrets::refused_with_setup(&gone).await?.kind(), ErrorKind::NotSetUp);
@@ -41,9 +41,9 @@ fn a_closed_store_is_unavailable() -> Result<()> {
     with_place(async |place| secrets::once_closed(&place.builder()?.connect(&place.database.url())?).await)
 }
 
-/// The debug texts of a store show neither its URL nor its data.
+/// `Debug` of a store shows neither its URL nor its data.
 #[test]
-fn nothing_public_shows_the_password_or_an_item() -> Result<()> {
+fn debug_texts_show_no_password_and_no_item() -> Result<()> {
     with_place(async |place| {
         let url = place.database.url();
         assert!(url.contains(SECRET));
@@ -56,7 +56,7 @@ fn nothing_public_shows_the_password_or_an_item() -> Result<()> {
     })
 }
 
-/// No error shows the item of the failing call: codes are money.
+/// Items such as voucher codes are worth money.
 #[test]
 fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {

@@ -17,7 +17,7 @@ use crate::support::{Database, failed, run};
 
 const URL_VARIABLE: &str = "STORAGEBOX_TEST_SETUP_URL";
 
-/// More waits than any setup has.
+/// A number of waits that no setup reaches.
 const MOST_WAITS: usize = 100;
 
 /// Returns a store of the schema's owner, whose sessions have the schema's name.
@@ -25,7 +25,7 @@ fn owners(database: &Database, schema: &str) -> Result<PostgresStore> {
     PostgresStore::builder().schema(schema)?.call_timeout(LONG).connect(&owner_url(database, schema))
 }
 
-/// Returns a session that holds the lock of all setups, so that every setup waits for it.
+/// Returns a session that holds the lock for setups, so every setup waits for this session.
 async fn gate(database: &Database) -> Result<PgConnection> {
     let mut session = PgConnection::connect(&owner_url(database, "gate")).await.map_err(failed)?;
     let lock = "SELECT pg_advisory_lock(x'73746f7265626f78'::bit(64)::bigint)";
@@ -62,9 +62,9 @@ fn sixteen_tasks_and_four_processes_set_up_one_schema_at_once() -> Result<()> {
     })
 }
 
-/// Any role that may connect can hold the lock. A setup does not wait for it for ever, and its error names the holder.
+/// A setup that waits for its lock too long fails, and its error names the session that holds the lock.
 #[test]
-fn a_setup_that_waits_in_vain_says_for_whom() -> Result<()> {
+fn setup_that_times_out_names_the_holder_of_the_lock() -> Result<()> {
     with_database(async |database| {
         let _gate = gate(database).await?;
         let store = PostgresStore::builder().schema("late")?.call_timeout(Duration::from_secs(2));
@@ -75,9 +75,9 @@ fn a_setup_that_waits_in_vain_says_for_whom() -> Result<()> {
     })
 }
 
-/// A statement of a setup may take longer than a call: it rebuilds what exists.
+/// A setup may rebuild large tables, so its statements have no limit.
 #[test]
-fn a_setup_takes_as_long_as_there_is_to_do() -> Result<()> {
+fn setup_statement_may_outlast_the_call_timeout() -> Result<()> {
     with_database(async |database| {
         let slow = "CREATE FUNCTION public.slow() RETURNS event_trigger LANGUAGE plpgsql
                 AS $$ BEGIN PERFORM pg_catalog.pg_sleep(2.2); END $$;
@@ -89,7 +89,7 @@ fn a_setup_takes_as_long_as_there_is_to_do() -> Result<()> {
 }
 
 #[test]
-fn all_tables_in_which_rows_come_and_go_are_vacuumed_alike() -> Result<()> {
+fn all_changing_tables_have_the_same_vacuum_settings() -> Result<()> {
     with_place(async |place| {
         let settings = "SELECT count(DISTINCT ARRAY(
                 SELECT o FROM unnest(c.reloptions) o WHERE o LIKE 'autovacuum%' ORDER BY o
@@ -100,22 +100,22 @@ fn all_tables_in_which_rows_come_and_go_are_vacuumed_alike() -> Result<()> {
     })
 }
 
-/// Starts this program again, which runs only the test below.
+/// Starts a process of this test program that only runs `child_process_runs_setup`.
 fn process(database: &Database, schema: &str) -> Result<Child> {
     let timeout = LONG.as_millis();
     let url = format!("{}&schema={schema}&call_timeout={timeout}ms", owner_url(database, schema));
     let mut child = Command::new(env::current_exe().map_err(failed)?);
-    child.args(["--exact", "setup::a_process_of_its_own", "--ignored"]).env(URL_VARIABLE, url);
+    child.args(["--exact", "setup::child_process_runs_setup", "--ignored"]).env(URL_VARIABLE, url);
     child.stdout(Stdio::null()).spawn().map_err(failed)
 }
 
 #[tokio::test]
 #[ignore = "it is the process that another test starts"]
-async fn a_process_of_its_own() -> Result<()> {
+async fn child_process_runs_setup() -> Result<()> {
     PostgresStore::connect(&env::var(URL_VARIABLE).map_err(failed)?)?.setup().await
 }
 
-/// Checks that the schema is as an undisturbed setup makes it.
+/// Checks that the schema has the structure that a setup without a fault creates.
 async fn is_whole(database: &Database, schema: &str) -> Result<()> {
     owners(database, "undisturbed")?.setup().await?;
     let expected = structure(database, "undisturbed").await?;
@@ -126,7 +126,7 @@ async fn is_whole(database: &Database, schema: &str) -> Result<()> {
 }
 
 #[test]
-fn without_a_schema_every_call_says_so_and_only_who_may_can_make_one() -> Result<()> {
+fn call_without_a_schema_is_not_set_up_and_setup_needs_rights() -> Result<()> {
     with_database(async |database| {
         let builder = || PostgresStore::builder().schema("later");
         let stores = [builder()?.connect(&database.url())?, builder()?.combining(false).connect(&database.url())?];
@@ -140,7 +140,7 @@ fn without_a_schema_every_call_says_so_and_only_who_may_can_make_one() -> Result
 }
 
 #[test]
-fn a_role_that_may_only_use_the_schema_finds_it_set_up() -> Result<()> {
+fn setup_with_the_least_rights_finds_a_complete_schema() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         store.setup().await?;
@@ -161,8 +161,8 @@ fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
             owners(database, &schema)?.setup().await?;
             is_whole(database, &schema).await?;
             if is_through {
-                // An answer that is there before the setup waits for it gives no point to drop at; a busy machine has
-                // many of those.
+                // An answer that is there before the setup waits for it gives no point to drop at. This is common on a
+                // busy machine.
                 assert!(waits >= 2, "only {waits} points to drop a setup at");
                 return Ok(());
             }
@@ -171,8 +171,8 @@ fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
     })
 }
 
-/// Returns whether the setup ended before it could be dropped, once its sessions have ended. Connecting has many points
-/// at which nothing was sent, so the connections are opened before.
+/// Drops a setup when it has waited this many times, and waits until its sessions end. Returns whether the setup ended
+/// before that. Opens the connections first, so that only statements count as waits.
 async fn drop_setup_after(waits: usize, database: &Database, schema: &str) -> Result<bool> {
     let options = database.owner().connect_options().as_ref().clone().application_name(schema);
     let pool = PgPoolOptions::new().max_connections(2).test_before_acquire(false).connect_lazy_with(options);
@@ -185,9 +185,9 @@ async fn drop_setup_after(waits: usize, database: &Database, schema: &str) -> Re
     Ok(through.is_some())
 }
 
-/// An older library changes nothing in the schema.
+/// Setup by an older library is refused and changes nothing in the schema.
 #[test]
-fn the_schema_of_a_newer_library_is_refused_and_left_as_it_is() -> Result<()> {
+fn schema_of_a_newer_library_is_refused_and_unchanged() -> Result<()> {
     with_database(async |database| {
         owners(database, "newer")?.setup().await?;
         run(database.owner(), "INSERT INTO newer.versions VALUES (99)".to_owned()).await?;
@@ -202,7 +202,7 @@ fn the_schema_of_a_newer_library_is_refused_and_left_as_it_is() -> Result<()> {
     })
 }
 
-/// The server keeps texts unchanged only in UTF-8.
+/// PostgreSQL keeps every text unchanged only in a database whose encoding is UTF-8.
 #[test]
 fn a_database_of_another_encoding_is_refused() -> Result<()> {
     with_database(async |database| {

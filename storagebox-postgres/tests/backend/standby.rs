@@ -12,7 +12,7 @@ use crate::ended::Balancer;
 use crate::scene::{LONG, owner_url, until};
 use crate::support::{Database, failed};
 
-/// Runs a query of the owner in the standby, about what has arrived there.
+/// Runs a query as the owner at this URL, and returns its Boolean answer.
 async fn asked(url: &str, sql: &'static str) -> Result<bool> {
     let mut session = PgConnection::connect(url).await.map_err(failed)?;
     query_scalar(sql).fetch_one(&mut session).await.map_err(failed)
@@ -38,7 +38,7 @@ async fn a_standby_answers_nothing_until_it_is_promoted() -> Result<()> {
     for (call, error) in calls::errors(&store, "old").await? {
         let error = error.unwrap_or_else(|| panic!("{call} was answered"));
         let is_refused = error.kind() == ErrorKind::Unavailable && error.certainty() == Certainty::NotApplied;
-        // The first call lost the connection that was closed just before, without a message.
+        // The first call may find its connection closed without a message, so its outcome is unknown.
         assert!(is_refused || call == "add" && error.certainty() == Certainty::Unknown, "{call}: {error}");
     }
     spawn_blocking(move || primary.own().map(|server| server.kill()))

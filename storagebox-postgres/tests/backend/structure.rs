@@ -5,7 +5,7 @@ use storagebox_core::Result;
 
 use crate::support::{Database, failed};
 
-/// Columns, constraints, indexes, sequences, triggers and functions, one a line.
+/// The query for the columns, constraints, indexes, sequences, triggers and functions of a schema, one per line.
 const STRUCTURE: &str = "
     SELECT format('column %s.%s %s %s %s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
         a.attnotnull, l.collname, pg_get_expr(d.adbin, d.adrelid)) AS line

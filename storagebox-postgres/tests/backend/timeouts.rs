@@ -1,5 +1,5 @@
-//! Timeouts that an administrator sets on the server or on a pooler: each ends at most one call, and is certain where
-//! possible.
+//! Timeouts that an administrator sets on the server or on a pooler: each ends at most one call, and the error is
+//! certain where possible.
 
 mod of_poolers;
 
@@ -14,7 +14,8 @@ use crate::ended::{an_addition_is_made_once, emptied, refusals_are_certain, sess
 use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Place, failed, run};
 
-/// Sets `transaction_timeout`, and returns whether the server has it: a server before PostgreSQL 17 refuses the name.
+/// Sets `transaction_timeout` for the role. Returns `false` if the server is older than PostgreSQL 17 and lacks the
+/// setting.
 async fn has_transaction_timeout(place: &Place, limit: &str) -> Result<bool> {
     let set = format!("ALTER ROLE {} SET transaction_timeout = '{limit}'", place.database.role());
     let (set, version) =
@@ -29,7 +30,7 @@ fn store(place: &Place, statements: Statements) -> Result<PostgresStore> {
     builder.connect(&place.url_at(place.database.server()))
 }
 
-/// Waits until calls of two sessions, one after the other, waited for a lock.
+/// Waits until two sessions of the store have waited for a lock, one after the other.
 async fn two_were_stuck(place: &Place) -> Result<()> {
     let stuck = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = $1";
     let mut seen = vec![];
@@ -43,7 +44,7 @@ async fn two_were_stuck(place: &Place) -> Result<()> {
 }
 
 #[test]
-fn a_call_that_transaction_timeout_ends_is_made_again_on_another_connection() -> Result<()> {
+fn call_ended_by_transaction_timeout_is_retried() -> Result<()> {
     with_place(async |place| {
         for statements in [Statements::Prepared, Statements::Simple] {
             let (store, claim) = (store(place, statements)?, ClaimId::new("ada")?);
@@ -65,7 +66,8 @@ fn a_call_that_transaction_timeout_ends_is_made_again_on_another_connection() ->
     })
 }
 
-/// Checks a call of a bank, which names its claim, and a call of a counter that remembers no call.
+/// Makes a confirmation, and a change of a counter that remembers no operation, while timeouts end their sessions.
+/// Checks that each is applied once.
 async fn is_made_once(place: &Place, statements: Statements) -> Result<()> {
     let schema = &place.schema;
     let (store, claim) = (store(place, statements)?, ClaimId::new("ada")?);
@@ -86,9 +88,9 @@ async fn is_made_once(place: &Place, statements: Statements) -> Result<()> {
     refusals_are_certain(&store).await
 }
 
-/// The server may have committed by then: a timeout that comes just before the commit ends the session after it.
+/// A session that ends after it has sent the rows of a call may have committed the call.
 #[test]
-fn a_session_that_is_ended_after_its_rows_were_sent_is_no_refusal() -> Result<()> {
+fn call_whose_session_ends_after_its_rows_is_outcome_unknown() -> Result<()> {
     with_place(async |place| {
         if !has_transaction_timeout(place, "300ms").await? {
             return Ok(());
@@ -112,10 +114,10 @@ fn a_session_that_is_ended_after_its_rows_were_sent_is_no_refusal() -> Result<()
     })
 }
 
-/// A connection of the caller's pool was left in a transaction, and the pool checks no connection before it gives it
-/// out.
+/// A connection of the caller's pool was left in a transaction, whose session the server has ended. The pool does not
+/// notice this.
 #[test]
-fn after_an_idle_transaction_was_ended_the_next_call_is_certain_and_alone() -> Result<()> {
+fn call_on_an_ended_idle_transaction_is_not_applied() -> Result<()> {
     with_place(async |place| {
         let (role, owner) = (place.database.role(), place.database.owner());
         run(owner, format!("ALTER ROLE {role} SET idle_in_transaction_session_timeout = '50ms'")).await?;

@@ -17,7 +17,7 @@ fn tls_url(server: &Postgres) -> Result<String> {
 }
 
 #[tokio::test]
-async fn a_server_is_believed_by_its_authority_alone() -> Result<()> {
+async fn server_is_trusted_only_with_its_own_ca() -> Result<()> {
     let (server, other) = tokio::try_join!(server(), server())?;
     let url = tls_url(&server)?;
     let store = PostgresStore::connect(&url)?;
@@ -33,9 +33,9 @@ async fn a_server_is_believed_by_its_authority_alone() -> Result<()> {
     Ok(())
 }
 
-/// A client that asks for encryption does not go on without it.
+/// The server offers no encryption, and the URL requires it.
 #[test]
-fn a_server_without_encryption_is_refused_where_it_is_asked_for() -> Result<()> {
+fn server_without_encryption_is_refused_with_sslmode_require() -> Result<()> {
     crate::scene::with_place(async |place| {
         let url = format!("{}&sslmode=require", place.url_at(place.database.server()));
         let error = place.builder()?.connect(&url)?.ping().await.unwrap_err();
@@ -44,9 +44,10 @@ fn a_server_without_encryption_is_refused_where_it_is_asked_for() -> Result<()> 
     })
 }
 
-/// The authority is named without a mode, or with a mode in which the driver would not check it.
+/// The URL names a CA that did not sign the server's certificate, and either no mode or a mode in which the driver
+/// checks no CA.
 #[tokio::test]
-async fn a_foreign_authority_is_refused_whatever_mode_stands_beside_it() -> Result<()> {
+async fn foreign_ca_is_refused_even_with_a_weak_sslmode() -> Result<()> {
     let (server, other) = tokio::try_join!(server(), server())?;
     let foreign = other.authority().ok_or_else(|| failed("the server has no certificate"))?;
     for mode in ["", "&sslmode=require", "&sslmode=prefer", "&sslmode=allow", "&sslmode=verify-ca"] {

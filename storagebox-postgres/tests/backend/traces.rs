@@ -24,9 +24,9 @@ fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
     })
 }
 
-/// The change looks before any shard exists, waits for the first one, and finds no room when it has locked them all.
+/// A change finds no shard, waits for another session that inserts a shard, and finds no room after locking all shards.
 #[test]
-fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()> {
+fn change_refused_after_waiting_leaves_no_shard() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 10)?;
         let counters = patient(place)?
@@ -49,9 +49,9 @@ fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()> {
     })
 }
 
-/// A cancelled operation is fenced for its time; after that nothing of it is left.
+/// The fence of a cancelled operation is deleted when the store no longer remembers the operation.
 #[test]
-fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Result<()> {
+fn cancel_of_an_unknown_key_leaves_only_a_temporary_fence() -> Result<()> {
     with_place(async |place| {
         let retention = Retention::For(HOUR);
         let strategies = [

@@ -21,13 +21,14 @@ use crate::support::{Database, failed, run};
 /// The dumps of every released version and of the next one. A released dump is never changed.
 const DUMPS: [&str; 3] = ["1.dump", "2.dump", "3.dump"];
 
-/// The end of a setup that brings the schema to another version.
+/// The statement at the end of a setup, which writes the version of the schema.
 const VERSION: &str = include_str!("../../sql/store/version.sql");
 
-/// The schema that the dumps name: the default one.
+/// The default schema, which all dumps use.
 const SCHEMA: &str = "storagebox";
 
-/// Counts the functions that have the name of another one: those that a version left when it changed their arguments.
+/// Counts the functions with the same name as another function. One would be left if a version changed the arguments
+/// and did not drop the old function.
 const OLD_FORMS: &str =
     "SELECT count(*) - count(DISTINCT proname) FROM pg_proc WHERE pronamespace = 'storagebox'::regnamespace";
 
@@ -36,7 +37,7 @@ fn store(database: &Database) -> Result<PostgresStore> {
 }
 
 #[test]
-fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds() -> Result<()> {
+fn setup_upgrades_each_schema_version_and_keeps_its_data() -> Result<()> {
     for dump in DUMPS {
         with_database(async |database| {
             restore(database, dump).await?;
@@ -52,9 +53,9 @@ fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds() -> Re
     Ok(())
 }
 
-/// Not all processes are restarted at the moment of an upgrade.
+/// Some processes continue to run while another process upgrades the schema.
 #[test]
-fn an_open_process_is_refused_once_a_newer_one_has_upgraded_the_schema() -> Result<()> {
+fn open_process_is_refused_after_an_upgrade_of_the_schema() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {
         with_database(async |database| {
             let url = owner_url(database, SCHEMA);
@@ -77,7 +78,7 @@ fn an_open_process_is_refused_once_a_newer_one_has_upgraded_the_schema() -> Resu
     Ok(())
 }
 
-/// Upgrades to a version that changes nothing but its name.
+/// Upgrades to a version that changes nothing but the version number.
 async fn upgrade(database: &Database) -> Result<()> {
     let newer = 1 + DUMPS.len();
     let name = VERSION.replace("{schema}", SCHEMA).replace("{version}", &newer.to_string());
@@ -85,7 +86,7 @@ async fn upgrade(database: &Database) -> Result<()> {
 }
 
 #[test]
-fn setting_up_again_changes_no_row() -> Result<()> {
+fn second_setup_changes_no_row() -> Result<()> {
     with_database(async |database| {
         let store = store(database)?;
         store.setup().await?;
@@ -98,7 +99,7 @@ fn setting_up_again_changes_no_row() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_newest_version_s_structure_is_that_of_its_dump() -> Result<()> {
+async fn the_newest_dump_has_the_structure_of_a_fresh_schema() -> Result<()> {
     let newest = DUMPS[DUMPS.len() - 1];
     let fresh = with_fresh(newest).await?;
     in_database(async |database| {

@@ -10,9 +10,10 @@ use crate::support::{Place, run};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// Upkeep removes the old row after the operation finds it forgotten and before the operation takes its place.
+/// An operation finds its old row forgotten and waits for upkeep, which deletes the row. The operation then inserts a
+/// new row.
 #[test]
-fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
+fn operation_is_remembered_if_upkeep_deletes_its_old_row() -> Result<()> {
     with_place(async |place| {
         let counters = patient(place)?.counter(&"namespace".parse()?, Strategy::default())?;
         let _ = counters.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
@@ -40,9 +41,9 @@ async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
     Ok(store)
 }
 
-/// Each step is committed before the next, so one slow step does not undo all others.
+/// Upkeep commits each step before the next, so a step that fails undoes no other step.
 #[test]
-fn upkeep_goes_on_in_steps_of_a_thousand_rows() -> Result<()> {
+fn upkeep_commits_steps_of_a_thousand_rows() -> Result<()> {
     with_place(async |place| {
         let store = lapsed(place, 2_500).await?;
         assert_eq!(store.maintain(usize::MAX).await?, Maintained { deleted: 0, more: false });
@@ -59,7 +60,7 @@ fn upkeep_goes_on_in_steps_of_a_thousand_rows() -> Result<()> {
 }
 
 #[test]
-fn upkeep_says_that_there_is_more_when_it_has_freed_as_many_holds_as_it_may() -> Result<()> {
+fn upkeep_reports_more_after_it_frees_its_budget_of_holds() -> Result<()> {
     with_place(async |place| {
         let store = lapsed(place, 10).await?;
         let freed = format!("SELECT count(*) FROM {}.free_items", place.schema);

@@ -1,10 +1,10 @@
-//! Settings for opening a store: what makes no sense is refused before any connection is opened.
+//! Settings for opening a store: an invalid setting is refused before any connection is opened.
 
 use storagebox_core::{Error, ErrorKind};
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::checks::urls;
 
-/// No server listens at this address, and nothing is sent there.
+/// A URL at which no server listens.
 const NOWHERE: &str = "postgres://ann:hunter2@127.0.0.1:1/namespace";
 
 fn refused(url: &str) -> Error {
@@ -54,15 +54,15 @@ fn values_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn urls_that_are_none_are_refused_without_being_shown() {
+fn invalid_url_is_refused_and_not_shown() {
     for url in ["", "hunter2", "mysql://a:hunter2@b/c", "postgres://a:hunter2@b:port/c", "postgres://a:hunter2@["] {
         refused(url);
     }
 }
 
-/// The driver takes the text behind a `#` for a fragment, including a mode in it.
+/// The driver would ignore everything after a `#`, even an `sslmode`.
 #[test]
-fn a_number_sign_is_refused_wherever_it_stands() {
+fn number_sign_is_refused_anywhere_in_the_url() {
     for rest in [
         "far:5432/namespace?application_name=a#b&sslmode=verify-full",
         "far/namespace#?sslmode=verify-full",
@@ -81,7 +81,7 @@ fn a_number_sign_is_refused_wherever_it_stands() {
 }
 
 #[test]
-fn every_key_of_ours_and_of_the_driver_is_taken() {
+fn each_key_of_the_library_and_the_driver_is_accepted() {
     for pairs in [
         "schema=a&statements=simple&combining=off&max_connections=3&call_timeout=500ms&remember=forever",
         "remember=1d&statements=prepared&combining=on",
@@ -92,9 +92,9 @@ fn every_key_of_ours_and_of_the_driver_is_taken() {
     }
 }
 
-/// URLs as the dashboards of providers and the manuals of other clients print them.
+/// The URLs come from the dashboards of providers and from the manuals of other clients.
 #[test]
-fn keys_of_other_clients_are_taken_where_they_change_nothing() {
+fn keys_of_other_clients_are_accepted_if_they_change_nothing() {
     for pairs in [
         "target_session_attrs=read-write&application_name=shop",
         "target_session_attrs=primary&connect_timeout=10",
@@ -115,7 +115,7 @@ fn keys_of_other_clients_are_taken_where_they_change_nothing() {
 }
 
 #[test]
-fn keys_that_ask_for_what_the_driver_cannot_do_are_refused_by_name() {
+fn keys_that_the_driver_cannot_honour_are_refused_by_name() {
     for (key, pairs) in [
         ("channel_binding", "sslmode=require&channel_binding=require"),
         ("target_session_attrs", "target_session_attrs=standby"),
@@ -147,7 +147,7 @@ fn keys_that_ask_for_what_the_driver_cannot_do_are_refused_by_name() {
 }
 
 #[test]
-fn whatever_a_url_says() {
+fn whatever_url_is_read_or_refused() {
     let known = [
         "postgres://ann:hunter2@db.example.com:5432/shop?sslmode=verify-full&schema=a&statements=simple",
         "postgresql:///shop?host=/run&max_connections=3&call_timeout=500ms&remember=1d&combining=on",

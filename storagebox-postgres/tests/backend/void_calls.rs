@@ -75,7 +75,7 @@ fn a_first_attempt_that_is_refused_leaves_no_row() -> Result<()> {
     })
 }
 
-/// The claim is without an item, or has a call that is void already.
+/// A batch takes no item for a claim that has a void call.
 #[test]
 fn a_batch_leaves_void_calls_to_be_made_alone() -> Result<()> {
     with_place(async |place| {
@@ -135,7 +135,7 @@ fn a_release_fences_a_claim_that_has_void_calls() -> Result<()> {
 }
 
 #[test]
-fn one_call_too_many_stays_open() -> Result<()> {
+fn refusal_beyond_the_limit_of_void_calls_is_outcome_unknown() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place).await?;
         for call in 0..Attempt::MAX_VOID as i64 {
@@ -156,7 +156,7 @@ fn one_call_too_many_stays_open() -> Result<()> {
     })
 }
 
-/// The memory begins with the last call that became void. Attempts that find the row change nothing about it.
+/// The memory begins when the last call becomes void. Attempts that find the row do not extend it.
 #[test]
 fn void_calls_are_forgotten_like_ended_claims() -> Result<()> {
     with_place(async |place| {

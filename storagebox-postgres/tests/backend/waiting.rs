@@ -28,8 +28,8 @@ async fn store(place: &Place) -> Result<PostgresStore> {
     builder.connect(&place.url_at(place.database.server()))
 }
 
-/// Returns the answer of a call that waits for a session with this statement, until `time` has passed and it rolls
-/// back.
+/// Makes a call that waits for a session which has run `sql`. Moves the clock forward by `time`, rolls the session
+/// back, and returns the answer of the call.
 async fn after<T>(place: &Place, time: Duration, sql: &str, call: impl Future<Output = Result<T>>) -> Result<T> {
     let mut other = session(place, &sql.replace("{schema}", &place.schema)).await?;
     let take_back = async {
@@ -41,7 +41,7 @@ async fn after<T>(place: &Place, time: Duration, sql: &str, call: impl Future<Ou
     Ok(answer)
 }
 
-/// Makes a call by its SQL, as the store's role.
+/// Runs the SQL of a call as the role of the store.
 async fn call(place: &Place, sql: &str) -> Result<()> {
     let url = place.url_at(place.database.server());
     let mut connection = PgConnection::connect(&url).await.map_err(failed)?;
@@ -55,7 +55,7 @@ const CLAIM: &str = "INSERT INTO {schema}.claims (bank, claim, state, h, item)
     SELECT namespace, 'ada', 'held', 0, 'other' FROM {schema}.namespaces";
 
 #[test]
-fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
+fn lease_that_waited_begins_after_the_wait() -> Result<()> {
     with_place(async |place| {
         let leases = store(place).await?.lease_repo(&"namespace".parse()?)?;
         let (id, op, late) = (DedupId::new("id")?, OpId::new("op")?, OpId::new("late")?);
@@ -69,7 +69,7 @@ fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
 }
 
 #[test]
-fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
+fn retention_of_a_record_begins_after_its_wait() -> Result<()> {
     with_place(async |place| {
         let records = store(place).await?.dedup_repo(&"namespace".parse()?)?;
         let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value")?);
@@ -83,7 +83,7 @@ fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
 }
 
 #[test]
-fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
+fn retention_begins_after_the_wait_of_the_whole_batch() -> Result<()> {
     with_place(async |place| {
         let records = store(place).await?.dedup_repo(&"namespace".parse()?)?;
         records.get(&DedupId::new("id")?).await?;
@@ -111,9 +111,9 @@ async fn assert_holds(bank: &Arc<dyn ItemBank>, claim: &str) -> Result<()> {
     Ok(())
 }
 
-/// The item is free, or that of a hold that lapsed.
+/// Two cases: the item is free, or belongs to a lapsed hold.
 #[test]
-fn a_take_that_waited_holds_from_then_on() -> Result<()> {
+fn hold_of_a_take_begins_after_its_wait() -> Result<()> {
     for lapsed in [false, true] {
         with_place(async |place| {
             let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
@@ -130,7 +130,7 @@ fn a_take_that_waited_holds_from_then_on() -> Result<()> {
 }
 
 #[test]
-fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
+fn holds_begin_after_the_wait_of_the_whole_batch() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place).await?;
         bank.add(&[Item::new("second")?]).await?;
@@ -148,7 +148,7 @@ fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
 }
 
 #[test]
-fn a_release_that_waited_fences_from_then_on() -> Result<()> {
+fn fence_of_a_release_begins_after_its_wait() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         assert_eq!(after(place, 2 * HOUR, CLAIM, bank.release(&ada)).await?, Released::Released);
@@ -158,7 +158,7 @@ fn a_release_that_waited_fences_from_then_on() -> Result<()> {
 }
 
 #[test]
-fn a_confirm_that_waited_is_judged_by_then() -> Result<()> {
+fn confirm_that_waited_finds_the_hold_expired() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         let _ = bank.take(&ada, Hold::For(HOUR)).await?;
@@ -170,7 +170,7 @@ fn a_confirm_that_waited_is_judged_by_then() -> Result<()> {
 }
 
 #[test]
-fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
+fn fence_of_a_discard_begins_after_its_wait() -> Result<()> {
     with_place(async |place| {
         let (tokens, token) = (store(place).await?.token_store(&"namespace".parse()?)?, TokenId::new("token")?);
         tokens.exists(&token).await?;
@@ -181,9 +181,10 @@ fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
     })
 }
 
-/// The entry is the last data of a deleted entity; the commit after it leaves nothing at all.
+/// Two calls that wait: the removal of a deleted entity's only entry, and a commit that deletes the entity and adds no
+/// entry.
 #[test]
-fn a_deletion_that_waited_is_remembered_from_then_on() -> Result<()> {
+fn memory_of_a_deletion_begins_after_its_wait() -> Result<()> {
     with_place(async |place| {
         let store = store(place).await?;
         let (entities, tokens) = joined(&store)?;
@@ -203,9 +204,9 @@ fn a_deletion_that_waited_is_remembered_from_then_on() -> Result<()> {
     })
 }
 
-/// Another change is added while this one waits for the counter.
+/// Another session changes the counter while a change waits for the counter.
 #[test]
-fn a_change_that_waited_is_added_to_what_is_there_by_then() -> Result<()> {
+fn change_that_waited_is_added_to_the_current_value() -> Result<()> {
     with_place(async |place| {
         let stock = store(place).await?.counter(&"namespace".parse()?, Strategy::default())?;
         let (key, change) = (Key::new("key")?, |op: &str| Ok::<_, Error>(Change::new(op.parse()?, 1)));
@@ -223,9 +224,9 @@ fn a_change_that_waited_is_added_to_what_is_there_by_then() -> Result<()> {
     })
 }
 
-/// A purge may have run meanwhile, and no older write may come back after it.
+/// While a write waits, its stamp falls below the horizon.
 #[test]
-fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
+fn write_that_waited_is_too_old_after_the_wait() -> Result<()> {
     with_place(async |place| {
         let options = OrderedOptions::time();
         let (ordered, key) = (store(place).await?.ordered_store(&"namespace".parse()?, options)?, Key::new("key")?);

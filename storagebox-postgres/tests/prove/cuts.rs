@@ -15,7 +15,7 @@ async fn far(place: &Place, combining: bool) -> Result<Far> {
 
 #[test]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
-fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
+fn call_whose_reply_was_lost_is_found_applied() -> Result<()> {
     with_place(async |place| {
         let far = far(place, false).await?;
         far.fill().await?;
@@ -31,6 +31,6 @@ fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
 
 #[test]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
-fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
+fn calls_lost_in_one_batch_are_applied_once_each() -> Result<()> {
     with_place(async |place| far(place, true).await?.lose_together().await)
 }

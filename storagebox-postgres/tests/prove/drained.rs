@@ -1,4 +1,4 @@
-//! What a take reads in banks of three sizes, full, drained and empty.
+//! The buffers that a take reads in banks of three sizes: full, drained and empty.
 
 use storagebox_core::Result;
 
@@ -7,7 +7,7 @@ use crate::support::Buffers;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
-async fn a_take_reads_no_more_than_three_times_as_much_from_a_drained_bank_of_any_size() -> Result<()> {
+async fn take_from_a_drained_bank_reads_at_most_thrice_a_full_bank() -> Result<()> {
     for snapshot in [false, true] {
         for items in [10_000, 100_000, 1_000_000] {
             in_place(async |place| {

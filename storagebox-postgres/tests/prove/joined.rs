@@ -9,7 +9,7 @@ const PURCHASES: usize = 1_000;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
-async fn a_thousand_purchases_are_whole_or_not_at_all() -> Result<()> {
+async fn a_thousand_purchases_are_committed_whole_or_not_at_all() -> Result<()> {
     in_place(async |place| {
         let tally = purchases(place, PURCHASES, fastrand::u64(..)).await?;
         println!(

@@ -12,7 +12,7 @@ use crate::support::{Database, failed};
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
-async fn what_was_acknowledged_outlives_twenty_kills() -> Result<()> {
+async fn acknowledged_calls_survive_twenty_kills() -> Result<()> {
     let server = on_the_server(|| Postgres::start(&Settings::durable())).await?;
     let database = Database::alone(server).await?;
     let place = database.place().await?;

@@ -1,4 +1,5 @@
-//! The long checks: `cargo xtask prove postgres` runs them, one after another, and each says in one line what it did.
+//! The long checks: `cargo xtask prove postgres` runs them one after another, and each check prints one line about its
+//! result.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod cuts;

@@ -1,4 +1,4 @@
-//! The suite's cases of a bank whose takes, confirmations, releases and looks go through Python and the SQL interface.
+//! The suite's cases of a bank whose takes, confirmations, releases and reads go through Python and the SQL interface.
 
 use std::collections::HashMap;
 use std::process::Stdio;
@@ -20,7 +20,7 @@ use crate::support::{Database, PostgresHarness, SetUp, failed};
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/drivers/psycopg/bank.py");
 
-/// A Python process that makes calls.
+/// A Python process that makes calls by the SQL interface.
 struct Python {
     _process: Child,
     input: tokio::sync::Mutex<ChildStdin>,
@@ -33,7 +33,7 @@ struct Waiting {
     answers: HashMap<u64, oneshot::Sender<String>>,
 }
 
-/// An answer: the outcome, the item and the remaining time of the hold.
+/// The answer to a take: the outcome, the item and the remaining time of the hold.
 struct Said {
     outcome: String,
     item: Option<Item>,
@@ -121,7 +121,7 @@ impl Said {
     }
 }
 
-/// Makes the calls of the SQL interface through Python; all others pass.
+/// A bank whose takes, confirmations, releases and reads go through Python.
 #[derive(Debug)]
 struct Through(Arc<Python>);
 
@@ -147,7 +147,7 @@ impl Through {
         let said = self.0.ask("assign", bank, claim, hold).await?;
         match said.outcome.as_str() {
             "new" => said.held(HoldState::Forever).map(Taken::New),
-            // A hold without an end may be confirmed: only the look says so.
+            // A hold without an end may be confirmed, which only `get_claim` shows.
             "again" if said.remaining.is_none() => match self.state(bank, claim).await? {
                 ClaimState::Held(held) => Ok(Taken::Again(held)),
                 other => Err(failed(format_args!("a claim that has its item is {other:?}"))),
@@ -241,7 +241,7 @@ impl Sandbox for Place {
 
 #[test]
 #[ignore = "it needs psycopg: cargo xtask prove drivers"]
-fn the_cases_of_a_bank_hold_through_python() -> Result<()> {
+fn bank_cases_pass_through_python() -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
     let database = runtime.block_on(Database::shared())?;
     let harness = runtime.block_on(PostgresHarness::new(Arc::clone(&database), SetUp::PLAIN))?;

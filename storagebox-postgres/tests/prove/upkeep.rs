@@ -18,7 +18,7 @@ fn store(place: &Place) -> Result<PostgresStore> {
     place.builder()?.connect(&place.url_at(place.database.server()))
 }
 
-/// Takes until upkeep is over. Each take gets an item.
+/// Makes takes until upkeep is over, and checks that each take gets an item.
 async fn take(store: PostgresStore, name: usize, is_over: Arc<AtomicBool>, taken: Arc<AtomicU64>) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     let mut number = 0;
@@ -33,7 +33,7 @@ async fn take(store: PostgresStore, name: usize, is_over: Arc<AtomicBool>, taken
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
-async fn lapsed_holds_are_freed_however_many_while_takers_are_served() -> Result<()> {
+async fn upkeep_frees_many_lapsed_holds_while_takers_are_served() -> Result<()> {
     in_place(async |place| {
         let upkeep = store(place)?;
         upkeep.item_bank(&"namespace".parse()?)?.counts().await?;

@@ -1,5 +1,5 @@
--- Takes {items} items from a section, each in a transaction of its own, as a cursor does: each take begins after the
--- last item, and every hundredth take at a random place. `{since}` is `start`, or NULL as in a transaction of a caller.
+-- Takes {items} items from a section, each in its own transaction, as a cursor does: each take begins after the last
+-- item, and every hundredth take at a random place. `{since}` is `start`, or NULL as in a transaction of a caller.
 DO $$
 DECLARE
     start bigint;

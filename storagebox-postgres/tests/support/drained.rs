@@ -12,33 +12,31 @@ use tokio::task::JoinSet;
 
 use super::{Place, failed, run};
 
-/// The number of takes per measurement. The lower quartile counts, because a session that reads the catalog again, as
-/// after every change of it by other tests, reads more buffers.
+/// The number of takes per measurement. The lower quartile counts, because some takes also read the catalog again.
 const MEASURED: usize = 15;
 /// The number of items that are left in a drained bank.
 const LEFT: usize = 100;
 const CALLERS: usize = 128;
 
-/// The number of ended holds: more than one look may cross.
+/// The number of ended holds, which is more than one take may read past.
 const HOLDS: usize = 300;
-/// The number of items in one section of a bank of a million.
+/// The number of items in one section of a bank with a million items.
 const OF_A_MILLION: usize = 1_953;
-/// The hashes of one section.
+/// The range of the hashes in one section.
 const SECTION: RangeInclusive<i64> = (44 << 55)..=((45 << 55) - 1);
 const FILL_SECTION: &str = include_str!("fill_section.sql");
 const DRAIN_SECTION: &str = include_str!("drain_section.sql");
 const END_HOLDS: &str = include_str!("end_holds.sql");
 const WALK: &str = include_str!("walk.sql");
 const WITHDRAW: &str = include_str!("withdraw.sql");
-/// The number of stopped walks, of withdrawals, or of loads of known items. The takes after each are measured.
+/// The number of rounds per measurement. Two takes are measured after each round.
 const ROUNDS: usize = 15;
 /// The number of items in one withdrawal.
 const WITHDRAWN: usize = 100;
-/// The number of items that are all gone and are added again and again.
+/// The number of items in one load. A bank loads the same items again and again after they were all taken.
 const KNOWN: usize = 300;
 
-/// The buffers that a take reads: from a full bank, from one that is drained but for a few items, and from an empty
-/// one.
+/// The number of buffers that a take reads: in a full bank, in a bank with a few items left, and in an empty bank.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers {
     pub full: u64,
@@ -47,8 +45,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Drains a bank of this many items by takes; with `snapshot`, while a transaction is open that may still see all
-    /// of them.
+    /// Measures a bank of this many items that takes drain. With `snapshot`, an open transaction keeps the dead rows.
     pub async fn of_takes(place: &Place, items: usize, snapshot: bool) -> Result<Self> {
         let bank = unvacuumed(place).await?;
         for batch in 0..items / 10_000 {
@@ -66,8 +63,8 @@ impl Buffers {
         Ok(Self { full, drained, empty: meter.quartile("empty").await? })
     }
 
-    /// Drains the items of one section of a bank of a million, under an old snapshot. `since` is `start`, or NULL for takes
-    /// in transactions of the caller.
+    /// Measures one section of a bank with a million items that takes drain, while an old snapshot keeps the dead rows.
+    /// `since` is the argument of the takes: `start`, or NULL for takes in transactions of the caller.
     pub async fn of_a_section(place: &Place, since: &str) -> Result<Self> {
         let (bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let drain = DRAIN_SECTION.replace("{since}", since);
@@ -79,7 +76,8 @@ impl Buffers {
         Ok(Self { full, drained, empty: meter.quartile("empty").await? })
     }
 
-    /// Drains a bank by holds that have ended since, under an old snapshot. `drained` equals `empty` here.
+    /// Measures a bank whose items were all taken after their first holds had ended, while an old snapshot keeps the
+    /// dead rows. `drained` equals `empty` here.
     pub async fn of_ended_holds(place: &Place) -> Result<Self> {
         let (bank, mut meter, full) = full_section(place, MEASURED).await?;
         let _old = open(place).await?;
@@ -90,15 +88,15 @@ impl Buffers {
         Ok(Self { full, drained: empty, empty })
     }
 
-    /// Checks that each number is within a factor of three of the full bank's.
+    /// Checks that a take reads at most three times as many buffers in a drained or empty bank as in a full bank.
     pub fn assert_flat(&self) {
         let most = 3 * self.full;
         assert!(self.drained <= most && self.empty <= most, "{self:?}");
     }
 }
 
-/// The buffers that takes read if they begin where others have drained the bank: the first take, and the second after
-/// it.
+/// The number of buffers that two consecutive takes read if the first one begins where the bank is drained. `full` is
+/// the number in a full bank.
 #[derive(Clone, Copy, Debug)]
 pub struct Behind {
     pub full: u64,
@@ -107,8 +105,8 @@ pub struct Behind {
 }
 
 impl Behind {
-    /// Measures takes after walks that stop part-way, in a section of a bank of a million items, under an old snapshot.
-    /// After every fourth take, `together` takes are made together.
+    /// Measures takes after a cursor has stopped part-way in a section, while an old snapshot keeps the dead rows.
+    /// After every fourth take of the cursor, `together` takes are made in a batch.
     pub async fn walks(place: &Place, together: usize) -> Result<Self> {
         let (_bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let _old = open(place).await?;
@@ -121,7 +119,7 @@ impl Behind {
         Ok(behind.median(full))
     }
 
-    /// Measures takes after withdrawals, under an old snapshot.
+    /// Measures takes after withdrawals, while an old snapshot keeps the dead rows.
     pub async fn withdrawals(place: &Place) -> Result<Self> {
         let (_bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let _old = open(place).await?;
@@ -133,7 +131,7 @@ impl Behind {
         Ok(behind.median(full))
     }
 
-    /// Measures takes after loads of items that are all known and gone, under an old snapshot.
+    /// Measures takes after loads of items that were all taken before, while an old snapshot keeps the dead rows.
     pub async fn loads(place: &Place) -> Result<Self> {
         let (bank, mut meter, full) = full_section(place, KNOWN).await?;
         let _old = open(place).await?;
@@ -148,14 +146,14 @@ impl Behind {
         Ok(behind.median(full))
     }
 
-    /// Checks that each number is within this factor of the full bank's.
+    /// Checks that each take reads at most `factor` times as many buffers as a take from a full bank.
     pub fn assert_within(&self, factor: u64) {
         let most = factor * self.full;
         assert!(self.first <= most && self.second <= most, "{self:?}");
     }
 }
 
-/// The buffers that the first and the second take of each round read.
+/// The numbers of buffers that the first take and the second take of each round read.
 #[derive(Default)]
 struct Rounds {
     firsts: Vec<u64>,
@@ -175,7 +173,8 @@ impl Rounds {
     }
 }
 
-/// Creates a bank of this many items, all in one section, and measures what a take from it reads.
+/// Creates a bank whose items are all in one section. Returns the bank, a meter, and the number of buffers that a take
+/// reads.
 async fn full_section(place: &Place, items: usize) -> Result<(Arc<dyn ItemBank>, Meter, u64)> {
     let bank = unvacuumed(place).await?;
     section(place, FILL_SECTION, items).await?;
@@ -189,7 +188,7 @@ fn median(mut read: Vec<u64>) -> u64 {
     read[read.len() / 2]
 }
 
-/// Returns a bank whose rows stay, dead or not.
+/// Returns a bank in tables without autovacuum, so that dead rows stay.
 async fn unvacuumed(place: &Place) -> Result<Arc<dyn ItemBank>> {
     let schema = &place.schema;
     for table in ["free_items", "claims", "bank_sections", "bank_cells", "bank_lapses"] {
@@ -201,7 +200,7 @@ async fn unvacuumed(place: &Place) -> Result<Arc<dyn ItemBank>> {
     Ok(bank)
 }
 
-/// Adds this many items, takes each for a limited time, and then permanently before that time is over.
+/// Adds more than `holds` items, takes `holds` of them for a limited time, and confirms each before its hold ends.
 pub async fn end_holds(place: &Place, holds: usize) -> Result<()> {
     section(place, FILL_SECTION, MEASURED + holds).await?;
     section(place, END_HOLDS, holds).await
@@ -219,7 +218,7 @@ async fn walk_on(place: &Place, start: i64, takes: usize, together: usize) -> Re
     run(place.database.owner(), sql.replace("{start}", &start.to_string())).await
 }
 
-/// Opens a transaction that sees the present state as long as it is open.
+/// Opens a transaction with a snapshot of the present rows.
 async fn open(place: &Place) -> Result<PgConnection> {
     let options = place.database.owner().connect_options();
     let mut old = PgConnection::connect_with(&options).await.map_err(failed)?;
@@ -246,7 +245,7 @@ async fn drain(bank: &Arc<dyn ItemBank>, takes: usize) -> Result<()> {
     callers.join_all().await.into_iter().collect()
 }
 
-/// A session that asks the server what its takes read.
+/// A session that measures how many buffers its takes read.
 struct Meter {
     session: PoolConnection<Postgres>,
     take: String,
@@ -284,7 +283,7 @@ impl Meter {
         let sql = self.take.replace("{claim}", claim).replace("{start}", &format!("'{start}'::bigint"));
         let plan: Vec<String> = query_scalar(AssertSqlSafe(sql)).fetch_all(&mut *self.session).await.map_err(failed)?;
         let line = plan.iter().find(|line| line.contains("Buffers: shared"));
-        let line = line.ok_or_else(|| failed("the server tells no buffers"))?;
+        let line = line.ok_or_else(|| failed("the plan names no buffers"))?;
         let read = |word: &str| word.strip_prefix("hit=").or(word.strip_prefix("read="))?.parse::<u64>().ok();
         Ok(line.split_whitespace().filter_map(read).sum())
     }

@@ -1,5 +1,5 @@
--- Takes {items} items from a section, with holds of one to two hours in no order, and confirms them. Each call is a
--- transaction of its own.
+-- Takes {items} items from a section, with holds of one to two hours in no order, and confirms them. Each call is its
+-- own transaction.
 DO $$
 DECLARE
     shown text[];

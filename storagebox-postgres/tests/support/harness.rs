@@ -19,7 +19,7 @@ use tokio::task::block_in_place;
 
 use super::place::{Database, Place, failed, run};
 
-/// Longer than a case may stand still, so that no call times out on a busy machine.
+/// A timeout that no call reaches: the suite ends a case without progress before that.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The configuration of the stores under test.
@@ -32,9 +32,9 @@ pub struct SetUp {
     pub pooled: bool,
     /// Settings of the server. If there are any, the stores have their own server.
     pub server: &'static [(&'static str, &'static str)],
-    /// The statements of an administrator in the stores' database.
+    /// The SQL that an administrator runs in the database of the stores.
     pub beside: &'static str,
-    /// The number of connections of each store, and of the pooler to the server, if not the default.
+    /// The number of connections of each store, and of the pooler to the server. `None` is the default.
     pub connections: Option<usize>,
 }
 
@@ -91,12 +91,12 @@ struct Schema {
     set_up: SetUp,
 }
 
-/// Opens a schema as another process of the suite.
+/// Opens a store on a schema, in a process that the suite has started.
 pub async fn open_beside(url: String) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(PostgresStore::builder().call_timeout(PATIENCE).connect(&url)?))
 }
 
-/// The connection of a caller, with a transaction on it.
+/// A connection of a caller that has an open transaction.
 struct Caller(PgConnection);
 
 impl Caller {
@@ -111,7 +111,8 @@ impl CallerTransaction for Caller {
         &mut self.0
     }
 
-    /// The server answers the COMMIT of a failed transaction with a rollback, which is no error.
+    /// Commits the transaction. A `SELECT` before the COMMIT reveals a failed transaction, for which COMMIT returns no
+    /// error.
     async fn commit(mut self: Box<Self>) -> Result<()> {
         self.run("SELECT").await?;
         self.run("COMMIT").await
@@ -128,7 +129,7 @@ impl Schema {
         PgConnection::connect(&url).await.map(Caller).map_err(failed)
     }
 
-    /// Returns the address that clients connect to.
+    /// Returns the address that stores connect to: the pooler's, or the server's.
     fn address(&self) -> SocketAddr {
         self.pooler.as_ref().map_or(self.place.database.server(), |pooler| pooler.address())
     }
@@ -139,7 +140,7 @@ impl Schema {
     }
 }
 
-/// Starts a pooler, which connects again at once to a server that was restarted.
+/// Starts a pooler that reconnects at once when its server was restarted.
 fn pooler(database: &Database, connections: Option<usize>) -> Result<Arc<PgBouncer>> {
     let settings = pgbouncer::Settings::transactions().with("server_login_retry", "1");
     let settings = match connections {
@@ -158,7 +159,7 @@ impl PostgresHarness {
         Ok(Self { database, pooler, set_up, version })
     }
 
-    /// Runs something in a database for this set-up, and removes it afterwards.
+    /// Calls `run` with a database for this set-up, and removes the database afterwards.
     pub fn with_database(set_up: SetUp, run: impl FnOnce(&Runtime, Arc<Database>) -> Result<ExitCode>) -> ExitCode {
         run_with(async |_| set_up.database().await, run, async |database| database.remove().await)
     }
@@ -179,7 +180,7 @@ impl Harness for PostgresHarness {
             .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded");
         match self.set_up.connections {
             None => declared.with_transactions(),
-            // A caller's transaction would have the only connection.
+            // A caller's transaction would hold the only connection.
             Some(_) => declared,
         }
     }
@@ -202,18 +203,18 @@ impl Harness for PostgresHarness {
 
 #[async_trait]
 impl Sandbox for Schema {
-    /// Opens a connected store: the driver pends hundreds of times while it proves the password, and the suite drops
-    /// each call at every point where it pends.
+    /// Opens a store and its first connection. While connecting, a call pends hundreds of times, and the suite drops
+    /// each call at every such point.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
         let store = self.store(self.address())?;
-        // A ping checks every right, and the suite opens thousands of clients.
+        // `counts` connects faster than a ping, which checks every right: the suite opens thousands of clients.
         match store.item_bank(&"opened".parse()?)?.counts().await {
             Err(error) if error.kind() != ErrorKind::NotSetUp => Err(error),
             _ => Ok(Arc::new(store)),
         }
     }
 
-    /// Returns the URL through the pooler, if there is one: a role may have no second connection to the server.
+    /// Returns the URL for other processes. It leads through the pooler, if there is one.
     fn address(&self) -> Option<String> {
         let statements = match self.set_up.statements {
             Statements::Prepared => "",
@@ -226,7 +227,7 @@ impl Sandbox for Schema {
         Some(self.address())
     }
 
-    /// Returns the text as it is sent: simple statements have every argument in hexadecimal.
+    /// Returns the bytes that a store sends for this text. Simple statements have every argument in hexadecimal.
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
         match self.set_up.statements {
             Statements::Prepared => text.as_bytes().to_vec(),
@@ -263,7 +264,7 @@ impl Sandbox for Schema {
     }
 }
 
-/// Reads the items directly from the tables, without the library.
+/// The query that reads the items directly from the tables.
 const AUDIT: &str = "
     SELECT f.item, 'free' AS state, NULL AS claim FROM {schema}.free_items f JOIN {schema}.namespaces b ON b.namespace = f.bank WHERE b.name = $1
     UNION ALL

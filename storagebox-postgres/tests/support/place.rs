@@ -17,8 +17,8 @@ use storagebox_testkit::servers;
 use tokio::sync::Mutex;
 
 const PASSWORD: &str = "hunter2-app";
-/// The server's verifier for the password. It was hashed once instead of 4,096 times: the suite connects so often that
-/// both sides would do little else.
+/// The SCRAM verifier of the roles' password, with one iteration in place of 4,096, because the suite connects very
+/// often.
 const VERIFIER: &str = "SCRAM-SHA-256$1:c3RvcmFnZWJveC10ZXN0cw==\
     $0Gm0f4OQvktdOfCZCfD62n2l/IX1B+t5LWTuI55Ax+E=:8p7I9uO8N6a2VT/fEiEVnj96tNV4FoJrYBmbj8vFNFM=";
 const GRANTS: &str = include_str!("../../sql/grants.sql");
@@ -30,9 +30,9 @@ pub struct Database {
     owner: PgPool,
     name: String,
     schemas: AtomicU64,
-    /// The schemas that no case uses any more, the longest unused first.
+    /// The schemas that no case uses any more, in the order in which they became unused.
     used: std::sync::Mutex<VecDeque<String>>,
-    /// The server, if it is this database's own.
+    /// The server, if the database has its own server.
     own: Option<Postgres>,
 }
 
@@ -65,7 +65,7 @@ impl Database {
         Ok(Arc::new(Self { server, owner, name, schemas: AtomicU64::new(0), used: Default::default(), own }))
     }
 
-    /// Creates another database in the server of `other`, which must exist for longer.
+    /// Creates a database in the server of `other`. `other` must live longer, because it owns the server.
     pub async fn beside(other: &Self) -> Result<Arc<Self>> {
         Self::create(&other.owner_url("beside"), None).await
     }
@@ -78,12 +78,12 @@ impl Database {
         self.own.as_ref()
     }
 
-    /// Returns the owner's connections.
+    /// Returns a pool of connections of the owner.
     pub fn owner(&self) -> &PgPool {
         &self.owner
     }
 
-    /// Returns the URL of the role that owns the schemas, for sessions of this name.
+    /// Returns the URL of the role that owns the schemas. Its sessions have this name.
     pub fn owner_url(&self, name: &str) -> String {
         let mut url = self.owner.connect_options().to_url_lossy();
         url.set_query(Some(&format!("application_name={name}")));
@@ -104,12 +104,12 @@ impl Database {
         &self.name
     }
 
-    /// Returns a name that no schema has.
+    /// Returns a new name for a schema.
     pub fn schema(&self) -> String {
         format!("sb_{}", self.schemas.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Returns an empty schema, set up by its owner, with the rights that the README names for the other role.
+    /// Returns an empty schema that its owner has set up. The other role has the rights that the README names.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
         let schema = match self.quiet().await? {
             Some(schema) => self.emptied(schema).await?,
@@ -118,14 +118,13 @@ impl Database {
         Ok(Place { database: Arc::clone(self), schema, moved: Mutex::default(), is_bare: false })
     }
 
-    /// Returns a place whose schema does not exist yet. Its sessions belong to the owner, who may create the schema.
+    /// Returns a place without a schema. Its sessions have the owner's role, which may create the schema.
     pub fn bare(self: &Arc<Self>) -> Place {
         Place { database: Arc::clone(self), schema: self.schema(), moved: Mutex::default(), is_bare: true }
     }
 
-    /// Returns a schema that no case uses any more and to which nobody is connected, so that no late statement can
-    /// reach it. The server looks up a function among those of all schemas, so each extra schema makes every session
-    /// slower.
+    /// Returns an unused schema to which no session is connected, or `None`. Schemas are used again, because each
+    /// schema of a database makes every session slower.
     async fn quiet(&self) -> Result<Option<String>> {
         let known = Vec::from(self.used().clone());
         let quiet =
@@ -141,7 +140,7 @@ impl Database {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Empties a schema, which is much faster than creating one. Large tables are truncated, so that no dead rows stay.
+    /// Empties the tables of a schema for another case. Large tables are truncated, so that no dead rows stay.
     async fn emptied(&self, schema: String) -> Result<String> {
         let tables: String = TABLES.iter().map(|table| format!("DELETE FROM {schema}.{table};")).collect();
         let deleted = self.owner.execute(raw_sql(AssertSqlSafe(tables))).await.map_err(failed)?.rows_affected();
@@ -161,7 +160,7 @@ impl Database {
         Ok(schema)
     }
 
-    /// Removes the database and its role. Leftovers of killed programs are found by their names.
+    /// Removes the database and its role.
     pub async fn remove(&self) -> Result<()> {
         let options = self.owner.connect_options().as_ref().clone().database("postgres");
         self.owner.close().await;
@@ -171,7 +170,7 @@ impl Database {
     }
 }
 
-/// A schema.
+/// A schema of a database, with a clock that tests move.
 #[derive(Debug)]
 pub struct Place {
     pub database: Arc<Database>,
@@ -181,7 +180,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns an existing schema.
+    /// Returns the place of an existing schema.
     pub fn of(database: &Arc<Database>, schema: &str) -> Self {
         Self { database: Arc::clone(database), schema: schema.to_owned(), moved: Mutex::default(), is_bare: false }
     }
@@ -195,15 +194,15 @@ impl Place {
         self.move_clock(|moved| moved + duration).await
     }
 
-    /// Sets the offset of the clock to what `by` makes of the present offset.
+    /// Replaces the offset of the schema's clock by the result of `by`, which gets the present offset.
     pub async fn move_clock(&self, by: impl FnOnce(Duration) -> Duration) -> Result<()> {
         let mut moved = self.moved.lock().await;
         *moved = by(*moved);
         run(&self.database.owner, moved_clock(&self.schema, *moved)).await
     }
 
-    /// Returns the URL of the role with the least rights, at this address, for sessions that have the schema's name;
-    /// for a schema that does not exist yet, the owner's URL at the server itself.
+    /// Returns the URL of a store at this address, whose sessions have the schema's name. Its role has the least
+    /// rights. For a place without a schema, returns the owner's URL at the server.
     pub fn url_at(&self, address: SocketAddr) -> String {
         if self.is_bare {
             return self.database.owner_url(&self.schema);
@@ -221,7 +220,7 @@ impl Drop for Place {
     }
 }
 
-/// More rows than most cases create.
+/// The number of rows above which a table is truncated.
 const LARGE: u64 = 500;
 
 /// All tables that hold the data of namespaces.

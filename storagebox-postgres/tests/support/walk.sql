@@ -1,5 +1,5 @@
--- Takes {takes} items from a place on, each in a transaction of its own, as a cursor does: each take begins after the
--- last item, with the last hint about where more items may be free. After every fourth take, takes {together} items
+-- Takes {takes} items from a place on, each in its own transaction, as a cursor does: each take begins after the last
+-- item, with the last hint about where more items may be free. After every fourth take, takes {together} items
 -- together.
 DO $$
 DECLARE

@@ -3,8 +3,8 @@
 -- nothing.
 -- ARGV key, op, delta, floor or '', ceiling or '', keeps or '', capacity or '', 'remembers' or '', 'answers' or '',
 -- call, 'repeated' or ''
--- Returns applied value | already value | overflow | out of bounds | full | mismatch | fenced | open | more: call
--- again, to forget more
+-- Returns applied value | already value | overflow | out of bounds | full | mismatch | fenced | open | more (too many
+-- operations to forget in one step: call again)
 local key, op, delta, floor, ceiling = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local keeps, capacity, remembers, answers = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8] ~= '', ARGV[9] ~= ''
 local call, is_repeated = ARGV[10], ARGV[11] ~= ''
@@ -18,9 +18,9 @@ if remembers then
     if kind == 'V' and is_void(second, call) then return { first } end
 end
 
--- ER-5 Returns the refusal of the attempt, or 'open' if it cannot rule out an earlier attempt. If the attempt is
--- repeated, its call is void from now on. Each script runs alone: if an earlier attempt was applied before this script,
--- the operation is known above, and an earlier attempt that comes after it finds that its call is void.
+-- ER-5 Returns the refusal of the attempt, or 'open' if an earlier attempt may still be applied. If the attempt is
+-- repeated, makes its call void. Redis runs one script at a time: if an earlier attempt ran before this script, its
+-- operation is known above. If it runs after this script, it finds its call void.
 local function refused(refusal)
     if not is_repeated then return { refusal } end
     local void = remembers and with_void(kind == 'V' and second or '', call)

@@ -1,4 +1,5 @@
--- D-4 Lists the records after an id, ordered by id, without those whose retention is over; at most about a mebibyte.
+-- D-4 Lists records in the order of their ids, from after the given id. Leaves out records whose retention is over, and
+-- returns at most about a mebibyte of values.
 -- ARGV id or '', limit
 -- Returns the id after which to continue or '', then id, version, value of each
 local limit = tonumber(ARGV[2])

@@ -1,5 +1,5 @@
--- S-2 Ends records whose retention is over, and forgets lapsed leases and operations that need not be remembered any
--- more, each counted as one; at most about a mebibyte of values.
+-- S-2 Ends records whose retention is over. Forgets lapsed leases and ended operations that need not be remembered any
+-- more. Each counts as one. Stops after about a mebibyte of values.
 -- ARGV '', limit, memory or ''
 -- Returns how many, 'more' or ''
 local most, memory = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -36,7 +36,7 @@ local function is_over(over) return is_forgotten(stamped(over, 1), memory) end
 local function forget(over)
     local name, since = string.sub(over, 17), string.sub(over, 1, 16)
     local its, stands = find(overs, level, name)
-    -- An operation that has ended again meanwhile is another one.
+    -- An operation that has ended again since then has a later entry.
     if stands == since then write('HDEL', its, name) end
 end
 

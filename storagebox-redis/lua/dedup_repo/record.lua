@@ -1,5 +1,5 @@
--- D-1 The first call wins, because the script is one step. D-2, D-3 All others get the record that exists. D-7 An
--- operation that is over changes nothing. D-8 During a lease the answer is 'in flight'.
+-- D-1 The first call wins, because the script is one step. D-2, D-3 All other calls get the existing record. D-7 An
+-- ended operation changes nothing. D-8 During a lease the answer is 'in flight'.
 -- ARGV id, value, op, retention or '', memory or ''
 -- Returns new version | again version value | existing version value | in flight remaining | fenced
 local payload, op, retention, memory = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])

@@ -1,4 +1,4 @@
--- E-3 Chooses a registered attempt, unless another one is chosen.
+-- E-3 Chooses a registered attempt, unless another attempt is chosen.
 -- ARGV key, message, op of the commit, op
 -- Returns chosen content op attempts | gone
 local op, entry = ARGV[4], added_by(ARGV[3], name_of(ARGV[1], ARGV[2]))

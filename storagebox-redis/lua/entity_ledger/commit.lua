@@ -1,12 +1,13 @@
 -- E-1 Compare-and-set by the version, if the message has no entry. E-2 Changes the entity and the entry in one step,
--- and E-8 the joined tokens too. E-6 Versions are counted for all entities. A retry is recognised by its entry or its
--- token.
+-- and E-8 the joined tokens too. E-6 All entities share one count of versions. A retry is recognised by its entry or
+-- its token.
 -- KEYS the entities, then the namespaces of the consumed token and of the created tokens, each once; ARGV key, message,
 -- version or '', 'keep', 'put' or 'delete', state, op, 'entry' or '', content, memory or '', token or '', tokens to
 -- create, each once
 -- Returns committed | conflict | token gone
 
--- Lists an entry that an older version wrote and could not list, and notes that its entity has an entry.
+-- Lists an entry that an older version of the library stored but did not list. Also removes the mark that its entity
+-- has no state and no entry.
 local function list_again(name, known)
     if #redis.call('ZRANGEBYLEX', base .. ':x', '[' .. name, '[' .. name) > 0 then return end
     write('ZADD', base .. ':x', 0, name)
@@ -34,7 +35,7 @@ if incoming and state ~= 'L' then return { 'token gone' } end
 local outgoing = #ARGV > 10 and (incoming and #KEYS == 2 and incoming or tokens_of(KEYS[#KEYS]))
 local unknown = outgoing and outgoing.unknown(ARGV, 11, memory)
 local rests = not has_entry and change ~= 'put' and (change == 'delete' or not known.state) and not has_others(key, nil)
-if head[2] and not tonumber(head[2]) then corrupt('a namespace that does not count') end
+if head[2] and not tonumber(head[2]) then corrupt('a namespace whose last number is no number') end
 check()
 if incoming then incoming.check() end
 

@@ -1,4 +1,4 @@
--- E-4 Adds an attempt, unless one is chosen.
+-- E-4 Registers an attempt, unless an attempt is chosen already.
 -- ARGV key, message, op of the commit, op
 -- Returns registered | chosen content op attempts | gone
 local op, entry = ARGV[4], added_by(ARGV[3], name_of(ARGV[1], ARGV[2]))

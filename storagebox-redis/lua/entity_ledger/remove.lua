@@ -1,5 +1,5 @@
--- E-7 Removes this entry, but no later one of its message; the version stays. E-6 An entity that then has no state and
--- no entry is remembered from now on.
+-- E-7 Removes the entry of this commit, but no later entry of its message. The version stays. E-6 If the entity then
+-- has no state and no entry, its memory begins now.
 -- ARGV key, message, op of the commit
 -- Returns removed | absent
 local key, name = ARGV[1], name_of(ARGV[1], ARGV[2])

@@ -1,4 +1,5 @@
--- Repairs entries that are listed but removed, and entities that are to be forgotten although they are in use or gone.
+-- Repairs two lists. Removes entries that no longer exist from the list of entries. Removes entities that are in use or
+-- gone from the list of entities to forget.
 local function is_unused(key, known) return known.version and not known.state and not has_others(key, nil) end
 
 local function look_at_entry(name)

@@ -1,5 +1,4 @@
--- IB-6 Makes a hold permanent before its end, idempotently; afterwards the claim has ended. ER-5 A void call spends
--- nothing.
+-- IB-6 Makes a hold permanent, idempotently, if it has not ended. ER-5 A void call spends nothing.
 -- ARGV claim, memory or '', call, 'repeated' or ''
 -- Returns again item confirmed | ended why | unknown | open
 local claim, memory, call, is_repeated = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4] ~= ''

@@ -1,5 +1,5 @@
--- IB-6 Extends a hold to now plus the given time, never shorter; does not revive a lapsed hold. ER-5 A void call
--- extends nothing.
+-- IB-6 Extends a hold to now plus the given time. Never shortens it, and does not revive a lapsed hold. ER-5 A void
+-- call extends nothing.
 -- ARGV claim, hold or '', memory or '', call, 'repeated' or ''
 -- Returns extended item hold | again item confirmed | ended why | unknown | open
 local claim, hold, memory = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])

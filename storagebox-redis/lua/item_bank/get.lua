@@ -1,4 +1,4 @@
--- IB-3, IB-6 Reads the state of the claim by the clock; changes nothing.
+-- IB-3, IB-6 Reads the state of the claim at this moment; changes nothing.
 -- ARGV claim, memory or ''
 -- Returns again item hold | ended why | unknown
 local claim = ARGV[1]

@@ -1,4 +1,4 @@
--- IB-1 Reads the state of the item, with its one holder.
+-- IB-1 Reads the state of the item, and the claim that has it.
 -- ARGV item
 -- Returns state claim | unknown
 local _, state = find_item(ARGV[1])

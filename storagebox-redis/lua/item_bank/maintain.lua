@@ -1,5 +1,5 @@
--- S-2 Frees the items of lapsed holds, and forgets claims that ended, or whose last call became void while they were
--- unknown, longer ago than that is remembered.
+-- S-2 Frees the items of lapsed holds. Forgets ended claims, and unknown claims that only have void calls, when they
+-- need not be remembered any more.
 -- ARGV limit, memory or ''
 -- Returns how many, 'more' or ''
 local most, memory = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -14,7 +14,7 @@ local function is_over(ended) return is_forgotten(stamped(ended, 1), memory) end
 local function forget(ended)
     local claim, since = string.sub(ended, 17), string.sub(ended, 1, 16)
     local key, value = find_claim(claim)
-    -- A claim that was retired meanwhile may live again.
+    -- The claim may have been retired and taken again since then.
     if is_over_since(value, since) then write('HDEL', key, claim) end
 end
 

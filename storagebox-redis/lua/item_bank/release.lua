@@ -1,5 +1,5 @@
--- IB-7 Frees the item of the claim that holds it, and of no other. An unknown claim is ended and so fenced; a confirmed
--- one stays. Void calls stay void (ER-5).
+-- IB-7 Frees the item that this claim holds, and no other item. Ends an unknown claim, so that it can take nothing
+-- later. A confirmed claim stays. Void calls stay void (ER-5).
 -- ARGV claim, memory or ''
 -- Returns released | expired | confirmed
 local claim, memory = ARGV[1], tonumber(ARGV[2])

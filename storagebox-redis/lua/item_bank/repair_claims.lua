@@ -1,7 +1,8 @@
--- Repairs claims whose item is not theirs: a release, a retirement or a confirmation was refused half-way. Also stores
--- the end of each hold in the set of ends.
+-- Repairs claims whose item does not belong to them: a release, a retirement or a confirmation failed half-way. Also
+-- stores the end of each hold in the sorted set of ends.
 -- ARGV bucket
--- Returns the next bucket or '', how many were repaired, then since claim of each ended or untaken claim
+-- Returns the next bucket or '', how many were repaired, then the queue entry (since claim) of each ended or untaken
+-- claim
 local answer = { '', '' }
 check()
 
@@ -23,7 +24,7 @@ local function settle_with(item, claim, value, key, void)
     elseif state == '' then
         mend('HSET', its, item, claim)
     else
-        corrupt('a confirmed claim whose item is not its own')
+        corrupt('a confirmed claim whose item does not name the claim')
     end
 end
 

@@ -1,6 +1,6 @@
--- Queues ended and untaken claims that were not in the queue at any time while it was read; otherwise upkeep would
--- never forget them.
--- ARGV the last piece of the queue when the reading began, then since claim of each
+-- Queues ended and untaken claims that the caller did not find in the queue, unless they were queued since then. Upkeep
+-- never forgets a claim that is not in the queue.
+-- ARGV the last piece of the queue when the reading began, then the queue entry (since claim) of each such claim
 -- Returns how many were repaired
 local pushed = pushed_since('e', tonumber(ARGV[1]), ENDED_LAST)
 check()

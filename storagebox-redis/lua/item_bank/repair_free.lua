@@ -1,6 +1,6 @@
--- Repairs items that were not in the queue at any time while it was read, unless they were queued since: free ones are
--- queued, withdrawn ones are no longer marked as queued.
--- ARGV the last piece of the queue when the reading began, then bucket and item of each
+-- Repairs items that the caller did not find in the queue, unless they were queued since then. Queues free items, and
+-- unmarks withdrawn items that are marked as queued.
+-- ARGV the last piece of the queue when the reading began, then bucket and item of each such item
 -- Returns how many were repaired, how many of them were withdrawn
 local pushed, withdrawn = pushed_since('f', tonumber(ARGV[1]), FREE_LAST), 0
 check_counts()

@@ -1,12 +1,13 @@
--- Repairs items whose claim does not have them, and buckets that are not listed. Free and queued items must be in the
--- queue; the caller has read all of the queue.
+-- Repairs items whose claim does not have them, and lists buckets that are not listed. Returns the items that must be
+-- in the queue; the caller has read the queue before and knows which of them are missing.
 -- ARGV bucket
--- Returns the next bucket or '', how many were repaired, items, spent, withdrawn, queued, then bucket and item of those
--- that must be queued
+-- Returns the next bucket or '', how many were repaired, how many items, spent, withdrawn, queued; then bucket and item
+-- of each item that must be in the queue
 local count, answer = { items = 0, spent = 0, withdrawn = 0, queued = 0 }, { '', '', '', '', '', '' }
 check()
 
--- IB-3 Gives the item to an unknown claim: a take by this claim was refused half-way, and its retry gets the item.
+-- IB-3 Gives the item to the unknown claim that it names: a take of this claim failed half-way, and its retry gets the
+-- item.
 local function give(item, claim)
     local key, _, hash = find_claim(claim)
     local till = write('ZADD', base .. ':t', 'XX', 'INCR', 0, claim)

@@ -1,4 +1,4 @@
--- Reads a piece of a queue. Cuts one that grew too long because the number of the last piece could not be increased.
+-- Reads a piece of a queue. Splits a piece that is too long, because a script failed before it began the next piece.
 -- ARGV 'f' (free items) or 'e' (ended claims), the piece or '' for the first
 -- Returns the number of the piece, the last piece, how many were repaired, the entries
 local name, first, last = ARGV[1], FREE_FIRST, FREE_LAST

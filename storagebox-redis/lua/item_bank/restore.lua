@@ -1,4 +1,4 @@
--- IB-2, IB-5 Makes withdrawn items free again; all others stay as they are.
+-- IB-2, IB-5 Makes withdrawn items free again. All other items stay as they are.
 -- ARGV items, each once
 -- Returns how many were restored, not withdrawn, unknown
 local counts = { queued = 0, withdrawn = 0, others = 0, unknown = 0 }

@@ -1,15 +1,15 @@
--- IB-1, IB-2 Removes an item from the free ones and gives it to the claim in one step, IB-8 from the front of a list.
--- IB-3 A known claim gets its state. IB-4 Empty only if nothing is free and no hold has lapsed. IB-7 An ended claim
--- takes nothing. ER-5 A void call takes nothing.
+-- IB-1, IB-2 Gives a free item to the claim in one step; IB-8 the item at the front of a list. IB-3 A known claim gets
+-- its state. IB-4 Empty only if nothing is free and no hold has lapsed. IB-7 An ended claim takes nothing. ER-5 A void
+-- call takes nothing.
 -- ARGV claim, its hash, hold or '', memory or '', call, 'repeated' or ''
--- Returns new item | again item hold | ended why | empty | open | more: call again, the queue began with withdrawn
--- items
+-- Returns new item | again item hold | ended why | empty | open | more (the queue began with many withdrawn items: call
+-- again)
 local call, is_repeated = ARGV[5], ARGV[6] ~= ''
 local row, word, one, other = settle(claim, memory)
 if word ~= 'unknown' then return { word, one, other } end
 if is_void(row.void, call) then return { 'empty' } end
 
-local looks = tonumber(head[5] or 0) or corrupt('a bank that does not count what is in its queue')
+local looks = tonumber(head[5] or 0) or corrupt('a bank whose count of withdrawn items in the queue is no number')
 
 -- Returns the state of a queued item, the item and its bucket. If the item is free, first writes the end of the claim's
 -- hold, because that write may be refused.
@@ -23,8 +23,8 @@ end
 
 local function popped(queue) return write('LPOP', queue) end
 
--- Removes the first entry of the queue. Returns the state of its item, the item and its bucket. If the state is not
--- what the queue says, puts the entry back.
+-- Removes the first entry of the queue. Returns the state of its item, the item and its bucket. Puts the entry back and
+-- fails if the item cannot be read or should not be in the queue.
 local function pop_item()
     local before = wrote
     local entry = from_front('f', FREE_FIRST, popped)
@@ -63,5 +63,5 @@ for _ = 1, 1000 do
     write('HSET', its, item, WITHDRAWN)
     add_to('q', -1)
 end
--- The next script of the call begins anew, so that it finds what another attempt did meanwhile (ER-5).
+-- The client runs the script again. The next run sees what another attempt did in between (ER-5).
 return { 'more' }

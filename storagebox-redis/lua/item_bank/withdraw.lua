@@ -5,8 +5,8 @@ local counts = { withdrawn = 0, already = 0, used = 0, unknown = 0 }
 check_counts()
 check()
 
--- Returns a word for what to do with the item, its bucket and a function to call first. An item of a lapsed hold is
--- free once the hold is ended.
+-- Returns how to count the item, its bucket, and a function to call first. For an item of a lapsed hold, the function
+-- ends the hold, which frees the item.
 local function judged(item)
     local its, state = find_item(item)
     if not state then return 'unknown' end

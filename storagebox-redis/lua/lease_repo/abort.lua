@@ -1,4 +1,5 @@
--- D-7 Ends the lease if the caller holds it, and fences its operation. D-6 A fingerprint from a lapsed lease stays.
+-- D-7 Ends the lease if the caller holds it, and fences its operation. D-6 A fingerprint that the lease inherited
+-- stays.
 -- ARGV id, op, fence, memory or ''
 -- Returns aborted | fenced
 local op, fence, memory = ARGV[2], ARGV[3], tonumber(ARGV[4])

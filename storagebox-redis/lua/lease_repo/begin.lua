@@ -1,6 +1,6 @@
--- D-5 The same operation gets the same lease while it lives; after it lapsed, any operation begins a new one with a
--- greater fence. D-6 Another fingerprint is a 'mismatch'. That of a lapsed lease counts while operations are
--- remembered, and the next lease inherits it. D-7 An operation that is over is 'fenced'.
+-- D-5 The same operation gets the same lease until the lease lapses. Then any operation begins a new lease with a
+-- greater fence. D-6 Another fingerprint is a 'mismatch'. The fingerprint of a lapsed lease counts while operations are
+-- remembered, and the next lease inherits it. D-7 An ended operation is 'fenced'.
 -- ARGV id, op, duration, fingerprint or '', memory or ''
 -- Returns started fence | in flight remaining | done version value | mismatch | fenced
 local op, duration, print, memory = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])

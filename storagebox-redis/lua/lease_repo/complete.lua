@@ -1,4 +1,4 @@
--- D-5 Completes the lease that is held, lapsed or not, and no other; its own retry gets its result.
+-- D-5 Completes the caller's lease, even if it has lapsed, but no other lease. A retry gets the stored result.
 -- ARGV id, op, fence, result, retention or '', memory or ''
 -- Returns completed version | again version value | fenced
 local op, fence, payload, retention, memory = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])

@@ -1,5 +1,5 @@
--- D-5 Extends the lease to now plus the duration, never shorter, also if it lapsed unnoticed; another lease is
--- 'fenced'.
+-- D-5 Extends the caller's lease to now plus the duration, even if it has lapsed, and never shortens it. Another lease
+-- is 'fenced'.
 -- ARGV id, op, fence, duration, memory or ''
 -- Returns extended | fenced
 local op, fence, duration, memory = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])

@@ -1,6 +1,6 @@
 -- Runs the script and returns its answer, or an error: LACKING, REMOVED or CORRUPT if nothing was written, HALFWAY if
--- something was. A key of another type and a field that makes no sense count as corrupt. If nothing was written, any
--- other error of the server keeps its code: it is about a script that did nothing.
+-- something was. A key of another type and a field that makes no sense count as corrupt. If nothing was written, every
+-- other error of the server keeps its code, because the script had no effect.
 local is_done, answer = pcall(script)
 if is_done then return answer end
 -- Some servers pass on only the message.

@@ -1,11 +1,12 @@
--- Fast path of a take: usually the claim is unknown, an item is free and none was withdrawn. It skips the rest of the
--- preparation, which would take as long again. In any other case it puts back what it took and leaves the call to the
--- rest of the script, which also looks at void calls (ER-5): a claim that has some is not unknown here.
+-- Fast path of a take for the usual case: the claim is unknown, an item is free and no withdrawn item is in the queue.
+-- It skips the rest of the preparation, which would take as long again. In any other case it puts the item back and
+-- leaves the call to the rest of the script. Void calls (ER-5) are checked there: a claim with void calls is not
+-- unknown here.
 local claim, hash, hold, memory = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 opened('q', 'c', 'ff')
 
--- Whether the user has the rights to all commands after the first write here. These are fewer than the whole script
--- needs, which `write` would check.
+-- Returns whether the user has the rights to all commands after the first write here. `write` would check the rights of
+-- the whole script, which are more.
 local function may_give(is_looked_at)
     local may, key = redis.acl_check_cmd, KEYS[1] .. ':'
     return may('HSET', key, '', '') and may('LPUSH', key, '') and (not hold or may('ZADD', key, '', ''))
@@ -23,7 +24,7 @@ local function give_at_once()
     local high, middle, low = string.byte(entry, 1, 3)
     local item, its = string.sub(entry, 4), low and KEYS[1] .. ':i:' .. high * 65536 + middle * 256 + low
     local is_free = its and redis.pcall('HGET', its, item) == ''
-    -- A command that is refused here is refused again below.
+    -- If the server refuses a command here, the rest of the script repeats it and reports the error.
     local is_noted = is_free and (not hold or type(redis.pcall('ZADD', KEYS[1] .. ':t', text(till), claim)) == 'number')
     if not is_noted then
         redis.call('LPUSH', queue, entry)

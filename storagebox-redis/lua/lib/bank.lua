@@ -6,10 +6,10 @@
 --   hash KEYS[1]:i:BUCKET   item -> '' free, WITHDRAWN, QUEUED (withdrawn and still queued), RETIRED (spent by a claim
 --                           that is forgotten), or the claim that has it
 --   hash KEYS[1]:c:BUCKET   claim -> the item that it holds for ever, or a mark: UNTIL moment item, SPENT item,
---                           RELEASED since, EXPIRED since, UNTAKEN since (unknown, with void calls). If the claim has
---                           void calls, VOID calls; is before that
+--                           RELEASED since, EXPIRED since, UNTAKEN since (unknown, with void calls). With void calls,
+--                           the value begins with VOID calls;
 --   zset KEYS[1]:t          claims by the end of their holds
---   list KEYS[1]:e:PIECE    since claim: the claims that are ended or untaken, the oldest first
+--   list KEYS[1]:e:PIECE    since claim: the claims that are ended or untaken, the oldest end first
 --   bits KEYS[1]:m          the buckets of items that are not empty
 -- A mark begins with a byte that no item and no claim contains, so that the most frequent value needs no mark.
 opened('n', 's', 'w', 'q', 'i', 'c', 'ff', 'fl', 'ef', 'el', 'sound')
@@ -20,7 +20,7 @@ local UNTIL, SPENT, RELEASED, EXPIRED, UNTAKEN, VOID = '\0T', '\0C', '\0R', '\0E
 local item_buckets, item_level = base .. ':i:', level_of(head[6])
 local claim_buckets, claim_level = base .. ':c:', level_of(head[7])
 
--- Adds to a count, and makes an upkeep that is counting the items piece by piece count them again.
+-- Adds to a count. If an upkeep is counting the items piece by piece, makes it count them again.
 local function add_to(field, number)
     if head[12] and head[12] ~= '1' then write('HDEL', base, 'sound') end
     write('HINCRBY', base, field, number)
@@ -47,7 +47,7 @@ end
 
 local function find_item(item) return find(item_buckets, item_level, item) end
 
--- Returns an item with its bucket, so that a take need not compute the bucket.
+-- Returns the queue's entry for an item: its bucket and the item. So a take need not compute the bucket.
 local function queued(item, at)
     return string.char(math.floor(at / 65536), math.floor(at / 256) % 256, at % 256) .. item
 end
@@ -57,10 +57,10 @@ local function free(item, its)
     push('f', FREE_LAST, queued(item, tonumber(string.match(its, '%d+$'))))
 end
 
--- Checks that the counts and the queue can be added to.
+-- Checks that the script can write to the counts and to the queue.
 local function check_counts()
     for _, at in ipairs({ 2, 4, 5 }) do
-        if head[at] and not tonumber(head[at]) then corrupt('a bank that does not count') end
+        if head[at] and not tonumber(head[at]) then corrupt('a bank whose counts are no numbers') end
     end
     redis.call('LLEN', piece('f', FREE_LAST))
 end

@@ -1,4 +1,4 @@
--- Claims of a bank: how they end, and their state by the clock.
+-- Claims of a bank: how they end, and their state at this moment.
 
 -- Checks the type of the keys that the calls below write to, except buckets.
 local function check()
@@ -10,27 +10,27 @@ end
 -- Returns the bucket of an item that this claim must have.
 local function bucket_of(item, claim)
     local its, state = find_item(item)
-    if state ~= claim then corrupt('a claim whose item is not its own') end
+    if state ~= claim then corrupt('a claim whose item does not name the claim') end
     return its
 end
 
--- IB-7 Ends the claim as of this moment, and remembers it as ended. The mark may follow void calls.
+-- IB-7 Ends the claim as of this moment, and remembers it as ended. `mark` begins with the claim's void calls, if any.
 local function finish(key, claim, mark, since)
     write('HSET', key, claim, mark .. stamp(since))
     push('e', ENDED_LAST, stamp(since) .. claim)
 end
 
 -- Returns the moment in a mark, and the rest of the mark.
-local function timed(value) return stamped(value, 3) or corrupt('a claim without its moment'), string.sub(value, 19) end
+local function timed(value) return stamped(value, 3) or corrupt('a claim without its time'), string.sub(value, 19) end
 
--- Returns whether the claim holds the item until some moment.
+-- Returns whether the claim has a hold with an end on this item.
 local function is_held(value, item)
     if not value or string.sub(value, 1, 2) ~= UNTIL then return false end
     local _, its = timed(value)
     return its == item
 end
 
--- Returns whether the claim is ended or untaken since this moment, as in its entry of the queue.
+-- Returns whether the claim has been ended or untaken since exactly this moment, which its queue entry names.
 local function is_over_since(value, since)
     return value == RELEASED .. since or value == EXPIRED .. since or value == UNTAKEN .. since
 end
@@ -49,7 +49,7 @@ end
 -- Returns whether an end at this moment need not be remembered any more. A memory of nil is unlimited.
 local function is_forgotten(since, memory) return memory and since + memory <= now() end
 
--- Returns the state of the claim by the clock: a word, and what belongs to it.
+-- Returns the state of the claim at this moment: a word, then the details of that state.
 local function judge(value, memory)
     if not value then return 'unknown' end
     local mark = string.sub(value, 1, 2)
@@ -64,8 +64,7 @@ local function judge(value, memory)
     return 'ended', mark == RELEASED and 'released' or 'expired'
 end
 
--- Does the same for a call that changes something: ends a lapsed hold first, and returns the claim's row before the
--- rest.
+-- Returns the row of the claim, then what `judge` returns. For calls that change something: ends a lapsed hold first.
 local function settle(claim, memory)
     local row = {}
     row.key, row.value, row.hash, row.void = find_claim(claim)

@@ -14,8 +14,8 @@ local VOIDED = '\0V'
 
 local function is_over(since, keeps) return keeps and since + keeps <= now() end
 
--- Returns what is remembered of the operation, by the clock: nil, 'X', 'A' with its delta and value, or 'V' with its
--- refusal and void calls. If these are over, they are '': the operation is still among those that are counted.
+-- Returns what is remembered of the operation at this moment: nil, 'X', 'A' with its delta and value, or 'V' with its
+-- refusal and void calls. Void calls that need not be remembered any more are '': the operation still counts in VOIDED.
 local function known(ops, op, keeps)
     local value = redis.call('HGET', ops, op)
     if not value then return nil end
@@ -31,14 +31,14 @@ local function known(ops, op, keeps)
 end
 
 local function count_voided(ops)
-    return tonumber(redis.call('HGET', ops, VOIDED) or '0') or corrupt('a counter that does not count what is void')
+    return tonumber(redis.call('HGET', ops, VOIDED) or '0') or corrupt('a counter whose void count is no number')
 end
 
 local function add_voided(ops, number)
     if write('HINCRBY', ops, VOIDED, number) == 0 then write('HDEL', ops, VOIDED) end
 end
 
--- Forgets the void calls of an operation that only has these, unless they are forgotten already.
+-- Forgets an operation that only has void calls, unless it is forgotten already.
 local function drop_void(ops, op)
     local value = redis.call('HGET', ops, op)
     if not value or string.sub(value, 17, 17) ~= 'V' then return end
@@ -47,7 +47,7 @@ local function drop_void(ops, op)
     add_voided(ops, -1)
 end
 
--- `kind` is what was known of the operation.
+-- Stores what to remember of the operation. `kind` is what `known` returned for it before.
 local function remember(key, op, what, keeps, kind)
     if kind == 'V' then
         -- Checks the type of the key that is written to next.
@@ -62,7 +62,7 @@ local function forget(oldest)
     local length, from = string.match(oldest, '^(%d+):()', 17)
     local ops, op = base .. ':o:' .. string.sub(oldest, from, from + length - 1), string.sub(oldest, from + length)
     local value = redis.call('HGET', ops, op)
-    -- An operation that was made again meanwhile is another one.
+    -- An operation that was made again since then has a later entry.
     if not value or string.sub(value, 1, 16) ~= string.sub(oldest, 1, 16) then return end
     if string.sub(value, 17, 17) == 'V' then drop_void(ops, op) else write('HDEL', ops, op) end
 end
@@ -78,7 +78,8 @@ local function prune(most, keeps)
     return done
 end
 
--- Returns whether the key has as many operations as it may have, or nil if too many are over to forget them at once.
+-- Returns whether the key has as many operations as it may have. Returns nil if too many operations are over to forget
+-- them in one script.
 local function is_full(key, capacity, keeps)
     if not capacity then return false end
     if prune(1000, keeps) == 1000 then return nil end

@@ -5,7 +5,7 @@
 --   hash KEYS[1]:m:ENTRY    a the attempts, each length:op, the commit first; x the chosen attempt, if any; c the
 --                           content
 --   zset KEYS[1]:x          all entries, ordered by their bytes
---   zset KEYS[1]:d          the keys of entities that have no state and no entry, by since when
+--   zset KEYS[1]:d          the keys of entities that have no state and no entry, ordered by t
 -- ENTRY is length:key message. Entries are separate from entities, so that large content is read only when needed.
 opened('n')
 local base = KEYS[1]
@@ -14,7 +14,7 @@ local function is_forgotten(since, memory) return memory and since + memory <= n
 
 local function name_of(key, message) return string.len(key) .. ':' .. key .. message end
 
--- Returns the entity by the clock. A forgotten entity has no version; its `since` is as stored.
+-- Returns the entity at this moment. A forgotten entity has no version, but still its `since`.
 local function entity_of(key, memory)
     local its = base .. ':s:' .. key
     local found = redis.call('HMGET', its, 'n', 'v', 't')

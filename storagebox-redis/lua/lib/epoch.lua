@@ -1,6 +1,6 @@
--- Checks the epoch. The last argument is the epoch of the store that the caller opened; each of its namespaces has the
--- same. Any other or no epoch means that the data was lost, or that a copy was put back. The same command reads fields
--- of the namespace: `head` has the epoch, then these fields.
+-- Checks the epoch. The last argument is the epoch of the store that the caller opened; all namespaces of a store have
+-- the same epoch. Another epoch, or none, means that the data was lost, or that a copy was restored. The same command
+-- reads fields of the namespace: `head` has the epoch, then these fields.
 local epoch, head
 
 local function head_of(key, ...)

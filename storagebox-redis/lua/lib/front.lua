@@ -1,4 +1,4 @@
--- The front of a queue, from which entries are removed.
+-- The front of a queue, where entries are removed.
 
 -- Calls `ask` with the first piece, and with the next piece if the first one is empty.
 local function from_front(name, first, ask, ...)
@@ -6,7 +6,7 @@ local function from_front(name, first, ask, ...)
     local ends = tonumber(head[first] or 0) < tonumber(head[first + 1] or 0)
     if found or not ends then return found end
     head[first] = text(write('HINCRBY', KEYS[1], name .. 'f', 1))
-    return ask(piece(name, first), ...) or head[first] ~= head[first + 1] and corrupt('a queue with a hole')
+    return ask(piece(name, first), ...) or head[first] ~= head[first + 1] and corrupt('a queue with an empty piece')
 end
 
 local function entries_of(key, most)

@@ -1,6 +1,6 @@
 
--- The token library for a namespace that the call joins. The pieces of the library are inserted after this one; up to
--- the end of `joined.lua`, KEYS and `head` are those of the joined namespace.
+-- The token library for a namespace that the call joins. The pieces of the library are inserted after this one. Up to
+-- the end of `joined.lua`, KEYS and `head` belong to the joined namespace.
 local function tokens_of(key)
 local KEYS, head = { key }, nil
 local function opened(...) head = head_of(key, ...) end

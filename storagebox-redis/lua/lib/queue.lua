@@ -4,7 +4,7 @@
 local PIECE = 2048
 
 local function piece(name, at)
-    if head[at] and not tonumber(head[at]) then corrupt('a queue without an end') end
+    if head[at] and not tonumber(head[at]) then corrupt('a queue whose number of a piece is no number') end
     return KEYS[1] .. ':' .. name .. ':' .. (head[at] or '0')
 end
 

@@ -8,8 +8,8 @@
 --   hash KEYS[1]:e:BUCKET   length:id op -> since when this operation of this id is over
 --   list KEYS[1]:g:PIECE    since length:id op: the same operations, the oldest end first
 --   zset KEYS[1]:x          the ids that are done, ordered by their bytes
---   zset KEYS[1]:d          the ids that upkeep must examine, by when
--- Operations that are over are apart from the id, so that an id that is used again and again does not grow.
+--   zset KEYS[1]:d          the ids that upkeep must examine, ordered by the moment to do so
+-- Ended operations are stored apart from the id, so that the hash of an id that is used again and again does not grow.
 opened('n', 'e', 'gf', 'gl')
 local FIRST, LAST = 4, 5
 local base, id = KEYS[1], ARGV[1]
@@ -21,7 +21,7 @@ local function check_list() redis.call('ZCOUNT', base .. ':x', 1, 0) end
 local function check_due() redis.call('ZCOUNT', base .. ':d', 1, 0) end
 
 local function check_number()
-    if head[2] and not tonumber(head[2]) then corrupt('a namespace that does not count') end
+    if head[2] and not tonumber(head[2]) then corrupt('a namespace whose last number is no number') end
 end
 
 local function next_number()
@@ -39,7 +39,7 @@ local function name_of(one, op) return string.len(one) .. ':' .. one .. op end
 -- Returns the bucket in which the end of the operation is remembered, and since when it is over.
 local function find_over(one, op)
     local its, since, hash = find(overs, level, name_of(one, op))
-    if since and not tonumber(since) then corrupt('an operation that is over, without its moment') end
+    if since and not tonumber(since) then corrupt('an ended operation without a valid time') end
     return its, since and tonumber(since), hash
 end
 
@@ -71,8 +71,8 @@ end
 
 local function is_past(state, till) return state == 'D' and till ~= '' and tonumber(till) <= now() end
 
--- Checks the fields of an id: a record has a version and maybe an end, a lease an end and a fence, and any other id
--- nothing.
+-- Checks the fields of an id. A record has a version and may have an end. A lease has an end and a fence. Any other id
+-- has no fields.
 local function check_state(state, till, version, fence, op)
     local is_whole = not (state or till or version or fence or op)
     if state == 'D' then is_whole = op and (till == '' or tonumber(till)) and tonumber(version) end
@@ -80,8 +80,9 @@ local function check_state(state, till, version, fence, op)
     if not is_whole then corrupt('an id of an unknown state') end
 end
 
--- Returns the record by the clock, for a call that changes something. A record whose retention is over is ended first,
--- as of now (D-4). Without a record the state is false. `ended` is whether the operation is over, if one is named.
+-- Returns the record or lease of the id at this moment, for a call that changes something. First ends a record whose
+-- retention is over (D-4). If the id has neither, the state is false. `ended` is whether the operation, if one is
+-- named, has ended.
 local function record(op, memory)
     local found = redis.call('HMGET', key, 's', 'o', 'u', 'n', 'f', 'p', 'b', 'm')
     local known = { state = found[1], op = found[2], till = found[3], version = found[4], fence = found[5],
@@ -95,7 +96,7 @@ local function record(op, memory)
     return known
 end
 
--- Lists a record that an older version wrote and could not list.
+-- Lists a record that an older version of the library stored but did not list.
 local function list_again()
     if #redis.call('ZRANGEBYLEX', base .. ':x', '[' .. id, '[' .. id) == 0 then write('ZADD', base .. ':x', 0, id) end
 end

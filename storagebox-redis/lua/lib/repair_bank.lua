@@ -8,7 +8,7 @@ local function mend(...)
     mended = mended + 1
 end
 
--- Returns the item that the claim's value names, whatever the clock says.
+-- Returns the item that the claim's value names, even if its hold has lapsed.
 local function item_of(value)
     judge(value)
     local mark = string.sub(value, 1, 2)

@@ -1,18 +1,19 @@
--- Checks all rights before the first write: a server does not undo what a script wrote before it failed at a command
--- that its user may not use, or that the server lacks. `rights` is generated from the commands in the script's text.
+-- Checks all rights before the first write. If a script fails at a command that its user may not use, or that the
+-- server lacks, the server does not undo what the script wrote before. `rights` is generated from the commands in the
+-- script's text.
 local is_granted_all = false
 
 local function demand_rights()
     for _, key in ipairs(KEYS) do
-        -- Not a key of this library, but one with its beginning: the server has already checked the rights to KEYS
+        -- This is no key of the library, but it begins like one: the server has already checked the rights to KEYS
         -- themselves.
         if not rights(redis.acl_check_cmd, key .. ':') then error({ err = 'LACKING' }) end
     end
     is_granted_all = true
 end
 
--- Returns an error that names the commands that the server lacks, or those that the user may not use; nothing if there
--- are none.
+-- Returns an error that names the commands that the server lacks, or those that the user may not use. Returns nothing
+-- if there are none.
 local function missing_rights()
     local unknown, denied, seen = {}, {}, {}
     for _, key in ipairs(KEYS) do

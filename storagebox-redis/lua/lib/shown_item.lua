@@ -6,7 +6,7 @@ local function shown(state)
     if state == RETIRED then return 'spent', '' end
     local _, value = find_claim(state)
     local word, _, left = judge(value)
-    if word == 'unknown' then corrupt('an item whose claim is not there') end
+    if word == 'unknown' then corrupt('an item whose claim does not exist') end
     if word ~= 'again' then return 'free', '' end
     return left == 'confirmed' and 'spent' or 'held', state
 end

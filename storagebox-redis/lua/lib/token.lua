@@ -8,7 +8,7 @@ local buckets, level = KEYS[1] .. ':k:', level_of(head[2])
 
 local function is_forgotten(since, memory) return memory and since + memory <= now() end
 
--- Returns the state of the token by the clock (false, 'L', or 'G' with the operation that ended it) and its bucket.
+-- Returns the state of the token at this moment (false, 'L', or 'G' with the operation that ended it) and its bucket.
 local function known(token, memory)
     local its, value, hash = find(buckets, level, token)
     if not value or value == 'L' then return value, nil, its, hash end

@@ -4,7 +4,7 @@ local MOST_VOID = 16
 
 local function is_void(calls, call) return string.find(calls, ' ' .. call .. ' ', 1, true) end
 
--- Returns the void calls with one more, or nil if there are as many as there may be.
+-- Adds a call to the void calls. Returns nil if there are MOST_VOID of them already.
 local function with_void(calls, call)
     local _, count = string.gsub(calls, '%S+', '')
     if count >= MOST_VOID then return nil end

@@ -1,7 +1,7 @@
 
--- ER-5 Returns the refusal of an attempt, or 'open' if it cannot rule out an earlier attempt. If the attempt is
--- repeated, its call is void from now on. Each script runs alone: what an earlier attempt did before this script is
--- what this script found, and an earlier attempt that comes after it finds that its call is void.
+-- ER-5 Returns the refusal of an attempt, or 'open' if an earlier attempt may still be applied. If the attempt is
+-- repeated, makes its call void. Redis runs one script at a time: if an earlier attempt ran before this script, this
+-- script has found its effect. If it runs after this script, it finds its call void.
 local function refused(refusal, claim, row, call, is_repeated)
     if not is_repeated then return { refusal } end
     local void = with_void(row.void, call)

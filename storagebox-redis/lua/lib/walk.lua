@@ -1,6 +1,6 @@
 
 -- Checks a whole sorted set, one part per call, and repairs steps that an older version left half done.
--- ARGV the set; the member after which, or the score from which, to begin; how many members of that score to pass over
+-- ARGV the set; the member after which, or the score from which, to begin; how many members of that score to skip
 -- Returns how many were repaired, 'more' or '', then the last two arguments for the next call
 local zset, from, passed = base .. ':' .. ARGV[1], ARGV[2], tonumber(ARGV[3]) or 0
 local LOOKS, mended = 200, 0
@@ -10,7 +10,7 @@ local function mend(...)
     mended = mended + 1
 end
 
--- Visits the members ordered by their bytes, if all scores are the same.
+-- Visits the members in the order of their bytes. All scores must be the same.
 local function walk_names(look)
     local names = redis.call('ZRANGEBYLEX', zset, from == '' and '-' or '(' .. from, '+', 'LIMIT', 0, LOOKS)
     for _, name in ipairs(names) do look(name) end

@@ -1,5 +1,5 @@
--- Writes. A server does not undo what a script wrote before it failed, so each script reads all that it needs before it
--- writes, checks its rights at its first write, and tells its caller whether it has written anything.
+-- Writes. A server does not undo what a script wrote before it failed. So each script reads all that it needs before
+-- its first write, and checks its rights at its first write. An error says whether the script has written anything.
 local wrote = false
 
 local function write(...)

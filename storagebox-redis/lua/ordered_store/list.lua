@@ -1,4 +1,5 @@
--- O-3 Lists the values of keys with a prefix, after a key, ordered by key; no tombstones; at most about a mebibyte.
+-- O-3 Lists values in the order of their keys, from after the given key, if their keys begin with the prefix. Leaves
+-- out tombstones, and returns at most about a mebibyte of values.
 -- ARGV prefix or '', key or '', limit
 -- Returns the key after which to continue or '', then key, at, writer, value of each
 local prefix, after, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
@@ -9,7 +10,7 @@ local keys = redis.call('ZRANGEBYLEX', base .. ':x', first, last, 'LIMIT', 0, li
 local answer, bytes = { #keys == limit and keys[limit] or '' }, 0
 for at, key in ipairs(keys) do
     local found = found_at(base .. ':o:' .. key)
-    -- The cursor of another prefix may begin elsewhere.
+    -- A cursor that was made with another prefix may begin before the keys with this prefix.
     if string.sub(key, 1, string.len(prefix)) == prefix then
         for _, field in ipairs({ key, found[1], found[2], found[3] }) do answer[#answer + 1] = field end
         bytes = bytes + string.len(found[3])

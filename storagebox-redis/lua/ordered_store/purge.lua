@@ -1,11 +1,11 @@
--- O-3 Removes tombstones that arrived at least an age ago; with time stamps, none that is younger than the namespace's
--- tombstone age, and none while an older stamp would still be accepted. Tombstones that must stay are passed over.
--- ARGV age in microseconds, or '' for upkeep, which leaves sequence numbers alone; how many to examine, limit, how many
--- to pass over
--- Returns how many were removed, how many to pass over next, 'more' or ''
+-- O-3 Removes tombstones that arrived at least an age ago. With time stamps, a tombstone must also be older than the
+-- namespace's tombstone age, and its stamp must be below the horizon. Skips all other tombstones.
+-- ARGV age in microseconds, or '' for upkeep, which purges no sequence numbers; how many to examine, limit, how many to
+-- skip
+-- Returns how many were removed, how many to skip next, 'more' or ''
 local age, looks, most, passed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local kept = head[2]
-if kept and kept ~= '' and not tonumber(kept) then corrupt('a namespace that does not say how long it keeps tombstones') end
+if kept and kept ~= '' and not tonumber(kept) then corrupt('a namespace whose tombstone age is no number') end
 local keeps = tonumber(kept)
 local done, now_millis = 0, math.floor(now() / 1000)
 if not age and not keeps then return { '0', '0', '' } end

@@ -1,4 +1,4 @@
--- Repairs keys that are listed without a value, and tombstones that are listed for a value or for nothing.
+-- Moves keys without a value out of the list of values, and keys without a tombstone out of the list of tombstones.
 local keeps = tonumber(head[2])
 
 -- Returns the earliest moment at which the tombstone may be removed, computed as in `write`.

@@ -1,5 +1,5 @@
--- O-6 Removes a key, value or tombstone, if its stamp is exactly the one in the call. The cell is removed last, so that
--- the same call still finds a cell that is in no list.
+-- O-6 Removes the value or tombstone of a key if its stamp equals the given stamp. Removes the cell last: a retry after
+-- a half-done call still finds a cell that is in no list.
 -- ARGV key, at, writer
 -- Returns reset | absent | stale at writer
 local key, at, writer = ARGV[1], ARGV[2], ARGV[3]

@@ -9,14 +9,14 @@ local is_put, is_timed, skew, age = ARGV[4] == 'put', ARGV[6] ~= '', tonumber(AR
 local cell, now_millis = base .. ':o:' .. key, math.floor(now() / 1000)
 local high, low = whole(at)
 
--- Returns -1, 0 or 1, for numbers of 64 bits.
+-- Compares the time or number of the call with another one, as 64-bit numbers. Returns -1, 0 or 1.
 local function order_of(other)
     local other_high, other_low = whole(other)
     if is_less(high, low, other_high, other_low) then return -1 end
     return is_less(other_high, other_low, high, low) and 1 or 0
 end
 
--- Returns -1, 0 or 1, by bytes: `<` would use the server's locale.
+-- Compares the writer of the call with another one, by bytes: `<` would use the server's locale. Returns -1, 0 or 1.
 local function order_of_writer(other)
     for i = 1, math.min(string.len(writer), string.len(other)) do
         local one, its = string.byte(writer, i), string.byte(other, i)

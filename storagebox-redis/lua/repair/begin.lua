@@ -1,5 +1,6 @@
--- Begins a check, unless the namespace is sound: no version ever left a step half done in it. Field `sound` is '1' from
--- creation, or after a check. During a check it is a word of that check; a change that requires a new count removes it.
+-- Begins a check, unless the namespace is sound, which means that it has no half-done step. Field `sound` is '1' from
+-- creation, or after a check. During a check it is the word of that check. A change that requires a new count removes
+-- it.
 -- ARGV word
 -- Returns sound | ''
 opened('sound')

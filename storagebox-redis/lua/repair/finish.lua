@@ -1,4 +1,4 @@
--- Marks the namespace as sound, unless the data that was counted has changed meanwhile.
+-- Marks the namespace as sound, unless the counted data has changed during the check.
 -- ARGV word, then the name of each count and its correct value
 -- Returns how many counts were wrong
 opened('sound')

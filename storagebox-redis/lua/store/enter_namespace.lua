@@ -1,5 +1,5 @@
--- S-2 Enters a namespace's name before it is created, unless the store has another version, or an epoch the caller does
--- not know.
+-- S-2 Enters the name of a namespace before the namespace is created. Enters nothing if the store has another version,
+-- or an epoch that the caller does not know.
 -- KEYS the store; ARGV version, namespace, epoch or '' from a caller that knows none yet
 -- Returns version, epoch, memory, each or '', then the epoch in which the namespace was created or ''
 local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')

@@ -1,5 +1,5 @@
--- S-2 Marks a namespace as created, before it has any data: from now on, upkeep visits it. If the process that created
--- it died before that, the next process that opens the namespace marks it.
+-- S-2 Marks a namespace as created, before it has any data. From now on, upkeep visits it. If the process that created
+-- the namespace died before this step, the next process that opens the namespace marks it.
 -- KEYS the store; ARGV version, epoch, namespace
 -- Returns version, epoch, memory, each or ''
 local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')

@@ -1,5 +1,5 @@
--- S-2 Lists some namespaces. One that is entered but not marked as created has no data: its creation is in progress,
--- was cut off or was refused.
+-- S-2 Lists some namespaces. Leaves out names that are entered but not marked as created. These namespaces have no
+-- data: their creation is in progress or has failed.
 -- KEYS the store; ARGV cursor
 -- Returns version, epoch, memory, each or '', the next cursor, then namespaces
 local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')

@@ -8,7 +8,7 @@ local function is_over(one) return is_forgotten(stamped(one, 1), memory) end
 local function forget(one)
     local token = string.sub(one, 17)
     local its, value = find(buckets, level, token)
-    -- A token that was created again meanwhile is another one.
+    -- The token may have been created again since then.
     if value and string.sub(value, 1, 17) == 'G' .. string.sub(one, 1, 16) then write('HDEL', its, token) end
 end
 

@@ -76,8 +76,8 @@ impl Answer {
         value.map_err(|_| self.unreadable())
     }
 
-    /// Returns the error for an answer that cannot be read. If the script changes something, its change has taken
-    /// effect.
+    /// Returns the error for an answer that cannot be read. If the script changes data, the error's
+    /// certainty is unknown.
     pub(crate) fn unreadable(&self) -> Error {
         let error = unreadable(self.script.name());
         if self.script.changes() { error.after_unresolved() } else { error }
@@ -89,7 +89,8 @@ impl Answer {
         self.entries_after(1, width)
     }
 
-    /// Does the same as [`entries`](Self::entries), for entries that follow the first `first` fields.
+    /// Returns the index of the first field of each list entry. Each entry has `width` fields; the first entry follows
+    /// the first `first` fields of the answer.
     pub(crate) fn entries_after(&self, first: usize, width: usize) -> impl Iterator<Item = usize> + use<> {
         (first..self.fields.len()).step_by(width)
     }

@@ -14,7 +14,7 @@ pub(crate) struct ScriptCall<'a> {
     /// The keys of other namespaces that the script uses in the same step, each once.
     joined: Vec<&'a str>,
     arguments: Vec<Argument<'a>>,
-    /// The epoch of the store: the last argument, if the key is the key of a namespace.
+    /// The epoch that the namespace must have, sent as the last argument. `None` if the call uses no namespace.
     epoch: Option<&'a str>,
     traffic: Traffic,
 }

@@ -32,7 +32,7 @@ pub(crate) struct Connections {
     pool: Option<Pool>,
 }
 
-/// The slot of the connection that carries one call.
+/// The slot whose connection carries one call.
 enum Place<'a> {
     Shared(&'a Slot),
     #[cfg(feature = "pool")]
@@ -84,7 +84,7 @@ impl Deref for Place<'_> {
 }
 
 impl Connections {
-    /// Opens no connection: the first call does.
+    /// Creates the connections without opening them. The first call opens its connection.
     pub(crate) fn new(server: Server) -> Self {
         Self {
             server,
@@ -95,7 +95,7 @@ impl Connections {
         }
     }
 
-    /// Does the same as [`new`](Self::new), with a pool of `connections` connections for ordinary calls.
+    /// Creates the connections, with a pool of `connections` connections for ordinary calls.
     #[cfg(feature = "pool")]
     pub(crate) fn pooled(server: Server, connections: usize) -> Result<Self> {
         let pool = Some(Pool::new(connections, server.patience)?);
@@ -113,14 +113,13 @@ impl Connections {
         }))
     }
 
-    /// Runs a script by its hash. If the server does not know the hash, as after a restart or a failover, it is sent
-    /// the text.
+    /// Runs a script by its hash. Sends the text of the script if the server does not know the hash.
     pub(super) async fn answer(&self, call: &ScriptCall<'_>, settings: &Settings) -> Result<Answer> {
         let slot = self.place(call.traffic()).await?;
         let (mut connection, reply) = self.make(&slot, call.key(), Request::Script(call, settings.moved())).await?;
         let answer = Answer::of(call.script(), reply)?;
         if let (true, Some(wait)) = (call.script().changes(), settings.wait) {
-            // The script has been carried out, whatever the wait returns.
+            // The script has run, even if the wait fails.
             let awaited = ScriptCall::new(&AWAITED, call.key());
             let replicated = Box::pin(replicated(&slot, &mut connection, &awaited, wait)).await;
             replicated.map_err(Error::after_unresolved)?;
@@ -128,7 +127,7 @@ impl Connections {
         Ok(answer)
     }
 
-    /// The `INFO` of the server.
+    /// Returns the server's `INFO`.
     pub(crate) async fn info(&self) -> Result<String> {
         let (_, reply) = self.make(&self.calls, "INFO", Request::Info).await?;
         described(reply)
@@ -144,8 +143,8 @@ impl Connections {
         Self::new(self.server.clone())
     }
 
-    /// Makes one request. If the server ended the connection before the request was sent, makes it on a new connection,
-    /// so that a server that ends idle connections causes no errors.
+    /// Makes one request. If the server ended the connection before the request was sent, repeats it on a new
+    /// connection.
     async fn make(&self, slot: &Slot, keys: &str, request: Request<'_>) -> Result<(Connection, Value)> {
         let mut left = CONNECTIONS;
         loop {
@@ -168,7 +167,7 @@ impl Connections {
         self.server.is_cluster()
     }
 
-    /// Drops the shared connections, whose server may be gone. New calls open others.
+    /// Drops the shared connections, whose server may be gone. The next calls open new connections.
     pub(super) fn leave(&self) {
         self.calls.leave(None);
         self.bulk.leave(None);
@@ -184,9 +183,10 @@ impl Connections {
     }
 }
 
-/// Waits until the replicas have the changes. `WAIT` waits for the writes of its own connection, and a repeated call
-/// may have written nothing, so this writes something first.
+/// Waits until the replicas have the changes.
 async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &ScriptCall<'_>, wait: Wait) -> Result<()> {
+    // `WAIT` waits for writes of its own connection. A repeated call may have written nothing, so a write precedes
+    // `WAIT`.
     let (key, edition) = (awaited.key(), connection.edition());
     let mut pipeline = redis::pipe();
     pipeline.add_command(awaited.by_text(edition)).ignore();

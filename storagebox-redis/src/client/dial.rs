@@ -1,4 +1,4 @@
-//! Connections to one node: over a TCP stream that is watched, with the TLS settings of the store.
+//! Connections to one node, over a TCP stream whose end is recorded, with the TLS settings of the store.
 
 use std::io;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct Node {
     _driver: Option<Arc<Driver>>,
 }
 
-/// The task that writes and reads. It is aborted with the last clone of its connection.
+/// The task that reads and writes a connection. Dropping this value aborts the task.
 struct Driver(AbortHandle);
 
 impl Drop for Driver {
@@ -37,8 +37,7 @@ impl Drop for Driver {
 }
 
 impl Node {
-    /// Connects to the node. The driver opens the stream if only it can: to a Unix socket, or with the driver's own TLS
-    /// settings.
+    /// Connects to the node. The driver opens Unix sockets and connections with its own TLS settings.
     pub(super) async fn connect(node: &ConnectionInfo, access: &Access, config: AsyncConnectionConfig) -> Result<Self> {
         let login = node.redis_settings();
         match node.addr() {
@@ -49,7 +48,7 @@ impl Node {
             ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None } => {
                 let (counted, line) = Counted::new(reached(host, *port, node.tcp_settings()).await?);
                 let name =
-                    ServerName::try_from(host.clone()).map_err(|_| error::bad("host", "cannot be in a certificate"))?;
+                    ServerName::try_from(host.clone()).map_err(|_| error::bad("host", "is not a valid DNS name"))?;
                 let tls = TlsConnector::from(Arc::new(access.tls()?));
                 Self::over(tls.connect(name, counted).await.map_err(error::securing)?, line, login, config).await
             }
@@ -89,8 +88,8 @@ impl Node {
     }
 }
 
-/// Checks that the process has chosen its TLS ciphers, if the node needs TLS. The driver's TLS uses these ciphers;
-/// without them it would choose for the whole process, or panic.
+/// Checks that the process has chosen its TLS ciphers, if the node needs TLS. The driver's TLS uses these ciphers.
+/// Without them the driver would choose for the whole process, or panic.
 pub(super) fn check_ciphers(node: &ConnectionInfo) -> Result<()> {
     let is_tls = matches!(node.addr(), ConnectionAddr::TcpTls { .. });
     match is_tls && rustls::crypto::CryptoProvider::get_default().is_none() {
@@ -99,8 +98,8 @@ pub(super) fn check_ciphers(node: &ConnectionInfo) -> Result<()> {
     }
 }
 
-const NO_CIPHERS: &str = "to a cluster, or of a client that was handed in, uses the ciphers of the process, which has \
-    chosen none: call `rustls::crypto::ring::default_provider().install_default()` before";
+const NO_CIPHERS: &str = "to a cluster, or from an existing client, uses the ciphers of the process, and the process \
+    has chosen none: first call `rustls::crypto::ring::default_provider().install_default()`";
 
 /// Connects to all addresses of the host and returns the first stream that is open.
 async fn reached(host: &str, port: u16, settings: &TcpSettings) -> Result<TcpStream> {

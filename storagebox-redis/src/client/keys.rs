@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_readable_and_nothing_in_a_name_ends_it() {
+    fn a_name_is_readable_and_escaped_in_its_tag() {
         assert_eq!(tag_of("vouchers-2026"), "b.vouchers-2026.0");
         assert_eq!(tag_of("}{:*.%\n"), "b.%7D%7B%3A%2A%2E%25%0A.0");
         assert!(tag_of("é").is_ascii());

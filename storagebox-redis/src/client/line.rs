@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 use crate::error;
 
-/// The state of a stream. If the stream ended and none of a request was written to it, the request was not sent.
+/// The state of a stream. If the stream ended and no byte of a request was written to it, the request was not sent.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     written: AtomicU64,
@@ -29,7 +29,7 @@ impl Line {
 
     /// Returns whether the stream has ended and no byte was written after the first `before` bytes.
     pub(super) fn ended_at(&self, before: u64) -> bool {
-        // In this order, because nothing is written after the end.
+        // Checks the end first, because nothing is written after the end.
         self.has_ended() && self.written() == before
     }
 
@@ -53,19 +53,18 @@ impl Line {
     }
 }
 
-/// A TCP stream that counts the bytes written. It is below TLS, because what matters are the bytes that leave the
-/// machine.
+/// A TCP stream that counts the bytes written. With TLS, these are the encrypted bytes.
 #[derive(Debug)]
 pub(super) struct Counted {
     stream: TcpStream,
     line: Arc<Line>,
     /// Bytes that were read before the driver asked for them.
     early: Vec<u8>,
-    /// Whether the driver has read since the last write. If so, the server may have ended the stream since then.
+    /// Whether the driver has read from the stream since its last write. The server may have ended such a stream.
     may_have_ended: bool,
 }
 
-/// The number of bytes that one read before a write reads at most.
+/// The most bytes that [`Counted::look`] reads at once.
 const LOOK: usize = 1024;
 
 impl Counted {
@@ -75,9 +74,9 @@ impl Counted {
     }
 
     /// Reads from the socket without waiting. Returns whether the server has sent something, or an error if it has
-    /// ended the stream. This reads the socket itself: the runtime may not know about the bytes yet, because it did not
-    /// run while the program waited.
+    /// ended the stream.
     fn look(&mut self) -> io::Result<bool> {
+        // Reads the socket itself, because the runtime may not have noticed the bytes yet.
         let mut found = [0; LOOK];
         match (&*SockRef::from(&self.stream)).read(&mut found) {
             Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
@@ -107,7 +106,7 @@ impl AsyncRead for Counted {
 impl AsyncWrite for Counted {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if !self.early.is_empty() || self.may_have_ended && self.look()? {
-            // The driver reads first and writes afterwards: over TLS, the bytes may be the end of the stream.
+            // Makes the driver read these bytes before it writes: over TLS, they may be the end of the stream.
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -128,8 +127,7 @@ impl AsyncWrite for Counted {
     }
 }
 
-/// A stream that fails every read and write after its end. It is above TLS, which may keep bytes that it has not
-/// written.
+/// A stream that fails every read and write after its end. With TLS, it is the decrypted stream.
 #[derive(Debug)]
 pub(super) struct Ending<S> {
     pub(super) stream: S,

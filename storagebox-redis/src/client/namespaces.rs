@@ -68,7 +68,7 @@ impl OpenNamespace {
         Ok(ScriptCall::new(script, self.key().await?).in_epoch(self.client.epoch()))
     }
 
-    /// Registers the namespace if necessary and returns its key, as for a script of another namespace that joins it.
+    /// Registers the namespace if necessary and returns its key.
     pub(crate) async fn key(&self) -> Result<&str> {
         if self.opened.get().is_none() {
             // Boxed to keep the future small: every call contains the futures that it may wait for.

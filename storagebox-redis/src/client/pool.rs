@@ -9,14 +9,13 @@ use storagebox_core::{Error, ErrorKind, Result};
 use super::slot::{Slot, closed};
 use crate::error::bad;
 
-/// A slot for one connection, for the use of one call. Taking it and giving it back sends nothing, because the slot
-/// itself replaces a broken connection.
+/// A slot for one connection, which the pool lends to one call at a time.
 pub(super) type Pooled = Object<Slots>;
 
 pub(super) struct Pool(managed::Pool<Slots>);
 
-/// The most connections of a pool: more than one address can have to a server. The pool allocates room for all of them
-/// at once.
+/// The most connections of a pool. One address cannot have more connections to a server, and the pool allocates room
+/// for all of them at once.
 const MOST: usize = 65_535;
 
 /// The manager that creates the slots of the pool.
@@ -31,7 +30,7 @@ impl Pool {
         let wait = Some(patience);
         let pool = managed::Pool::builder(Slots).max_size(connections);
         let pool = pool.timeouts(Timeouts { wait, create: wait, recycle: None }).runtime(Runtime::Tokio1);
-        pool.build().map(Self).map_err(|_| bad("pool", "makes no pool"))
+        pool.build().map(Self).map_err(|_| bad("pool", "could not be created"))
     }
 
     pub(super) async fn get(&self) -> Result<Pooled> {

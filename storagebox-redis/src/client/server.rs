@@ -74,8 +74,7 @@ impl Server {
         }
     }
 
-    /// Returns the driver's settings, without its response timeout: that is half a second, and calls have a timeout of
-    /// their own.
+    /// Returns the driver's settings, without its response timeout of half a second: calls have a timeout of their own.
     fn config(&self) -> AsyncConnectionConfig {
         AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(Some(self.patience))
     }
@@ -90,10 +89,7 @@ impl Server {
         Error::new(ErrorKind::Unavailable, why).on("redis")
     }
 
-    /// Connects to the first node that a sentinel names as the master and that is a master. The sentinels are asked in
-    /// the order of the URL, so that all calls believe the same sentinel while the sentinels do not agree yet. A
-    /// sentinel that is cut off from the others may name a node that has become a replica or is gone; then the next
-    /// sentinel is asked.
+    /// Connects to the master. Asks the sentinels in the order of the URL, until one names a node that is a master.
     #[cfg(feature = "sentinel")]
     async fn connect_to_master(
         &self,
@@ -101,6 +97,8 @@ impl Server {
         settings: &ConnectionInfo,
         watched: &str,
     ) -> Result<Wire> {
+        // With the same order, all calls follow the same sentinel while the sentinels disagree. A sentinel that is cut
+        // off from the others may name a node that has become a replica or is gone.
         let (mut tried, mut refused) = (vec![], self.unreached());
         let each = self.patience / u32::try_from(sentinels.len()).unwrap_or(u32::MAX).max(1);
         for sentinel in sentinels {
@@ -121,15 +119,15 @@ impl Server {
         Err(refused)
     }
 
-    /// Connects to a cluster, without the driver's retries: the driver would repeat a script whose answer was lost, and
-    /// would not report it. Without retries, the driver still updates its map of slots whenever a node says that a slot
-    /// has moved.
+    /// Connects to a cluster, without the driver's retries.
     #[cfg(feature = "cluster")]
     async fn connect_to_cluster(
         &self,
         nodes: Vec<ConnectionInfo>,
         reached: &HashMap<NodeAddress, NodeAddress>,
     ) -> Result<Wire> {
+        // The driver would repeat a script whose answer was lost, and would not report the loss. Without retries, it
+        // still updates its map of slots when a node reports that a slot has moved.
         nodes.iter().try_for_each(super::dial::check_ciphers)?;
         let nodelay = redis::io::tcp::TcpSettings::default().set_nodelay(true);
         let builder = redis::cluster::ClusterClientBuilder::new(nodes).retries(0).tcp_settings(nodelay);
@@ -147,9 +145,10 @@ impl Server {
     }
 }
 
-/// Checks that the node answers: many servers only now ask for a password or say that they are still loading. Refuses a
-/// node of a cluster: a script without the check of its slot would be stopped half-way if the slot moves.
+/// Checks that the node answers, is a master, and belongs to no cluster.
 async fn answering(mut node: Node) -> Result<Wire> {
+    // Many servers report only at the first command that a password is missing or that they are still loading. On a
+    // node of a cluster, a script that does not check its slot could be stopped half-way while the slot moves.
     let mut questions = redis::pipe();
     questions.cmd("PING").ignore();
     for section in ["cluster", "server", "replication"] {

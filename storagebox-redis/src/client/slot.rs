@@ -21,13 +21,13 @@ use crate::single_flight::SingleFlight;
 #[derive(Default)]
 pub(super) struct Slot {
     open: Mutex<Open>,
-    /// Lets one caller at a time connect, while that makes progress; the others wait for the connection.
+    /// Lets one caller at a time connect. The other callers wait for the connection, as long as there is progress.
     connecting: SingleFlight,
 }
 
 #[derive(Default)]
 struct Open {
-    /// The number of the last connection. It tells a broken connection from its successor.
+    /// The number of the last connection. It distinguishes a broken connection from a later one.
     number: u64,
     connection: Option<Connection>,
     closed: bool,
@@ -43,7 +43,7 @@ pub(super) struct Connection {
     /// Whether sentinels say which server is the master.
     is_watched: bool,
     heard: Arc<Heard>,
-    /// Whether the last call on it was not sent, because the stream had ended.
+    /// Whether the last call on this connection was not sent, because the stream had ended.
     is_unsent: bool,
 }
 
@@ -61,11 +61,11 @@ struct Heard {
 /// sent. It is shorter than the idle timeouts of load balancers and firewalls, which drop a connection silently and
 /// reset it at its next use.
 const IDLE: Duration = Duration::from_secs(30);
-/// The longest time to wait for the answer to that `PING`.
+/// The longest time to wait for the answer to the `PING` on an idle connection.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A call in progress. If it is dropped, its caller has waited long enough. If no answer came on the connection since
-/// the call began, the server may be gone: new calls open another connection, and calls that still wait keep this one.
+/// A call in progress. If its caller stops waiting, and no call was answered on the connection in the meantime, the
+/// slot drops the connection, because the server may be gone.
 struct UnderWay<'a> {
     slot: &'a Slot,
     number: u64,
@@ -75,7 +75,7 @@ struct UnderWay<'a> {
 }
 
 impl Connection {
-    /// Returns the edition of scripts that do not read the clock.
+    /// Returns the edition for scripts that do not read the clock, on the server of this connection.
     pub(super) fn edition(&self) -> Edition {
         Edition { moved: 0, clustered: self.wire.is_cluster() }
     }
@@ -155,7 +155,7 @@ impl Slot {
     pub(super) async fn connected(&self, server: &Server) -> Result<Connection> {
         match self.found()? {
             Some(found) => Ok(found),
-            // Boxed, because every call carries what it may have to wait for.
+            // Boxed to keep the future small: every call contains the futures that it may wait for.
             None => Box::pin(self.first_connected(server)).await,
         }
     }
@@ -168,8 +168,8 @@ impl Slot {
         }
     }
 
-    /// Puts a new connection into the slot. If another one was put there while this one was being opened, returns the
-    /// other one. If the store was closed meanwhile, the slot does not keep the connection.
+    /// Puts a new connection into the slot. If another connection was put there meanwhile, returns that connection. If
+    /// the store was closed meanwhile, the slot does not keep the connection.
     fn put(&self, wire: Wire, server: &Server) -> Connection {
         let mut open = self.open();
         if let Some(other) = &open.connection {
@@ -190,7 +190,8 @@ impl Slot {
         (open.connection, open.closed) = (None, true);
     }
 
-    /// Takes the connection out of the slot: new calls open another one. Calls that still wait for an answer keep it.
+    /// Takes the connection out of the slot, so that new calls open another connection. Calls that still wait for an
+    /// answer keep the old one.
     pub(super) fn leave(&self, number: Option<u64>) {
         let mut open = self.open();
         if number.is_none_or(|number| number == open.number) {

@@ -12,12 +12,12 @@ pub(crate) const VERSION: i64 = 1;
 
 const FORMAT: StoreFormat = StoreFormat::new("redis", "store", VERSION);
 
-/// The description of the store, with which answers of the store's scripts begin.
+/// The description of the store. The answers of the store's scripts begin with it.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreInfo {
     /// A random text that `setup` wrote. It distinguishes a store from another store that replaced it.
     pub(crate) epoch: String,
-    /// How long all clients remember ended operations.
+    /// How long the store remembers ended operations.
     pub(crate) memory: Retention,
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use crate::schema::LOOK;
 
     #[test]
-    fn whatever_a_store_says_of_itself() {
+    fn whatever_store_description_is_read_or_refused() {
         let known: &[&[&str]] = &[&["1", "epoch", "forever"], &["1", "epoch", "60000000"], &["2", "", ""], &[""]];
         let read = |answer: &Answer| match StoreInfo::of(answer) {
             Err(error) if [ErrorKind::NotSetUp, ErrorKind::Unsupported].contains(&error.kind()) => Ok(()),

@@ -91,7 +91,7 @@ impl Access {
         }
     }
 
-    /// Returns whether a login may have become invalid when the driver reconnects by itself.
+    /// Returns whether the login can change, so that it may be invalid when the driver reconnects by itself.
     pub(crate) fn changes(&self) -> bool {
         self.asked.is_some()
     }
@@ -106,8 +106,8 @@ impl Access {
 }
 
 impl Access {
-    /// Returns the TLS settings of a connection. They use the ciphers that the process has chosen. If it has chosen
-    /// none, this does not choose for the process.
+    /// Returns the TLS settings of a connection. The ciphers are those that the process has chosen, or else those of
+    /// `ring`.
     pub(crate) fn tls(&self) -> Result<ClientConfig> {
         let chosen = CryptoProvider::get_default().cloned();
         let provider = chosen.unwrap_or_else(|| Arc::new(rustls::crypto::ring::default_provider()));
@@ -129,7 +129,7 @@ impl Access {
         let Some(authority) = &self.authority else {
             let machine = rustls_native_certs::load_native_certs();
             let (added, _) = roots.add_parsable_certificates(machine.certs);
-            let none = || bad("authority", "is not set, and the machine trusts no CA; `tls_ca_cert_file` names one");
+            let none = || bad("authority", "is not set, and the machine trusts no CA; set `tls_ca_cert_file`");
             return if added > 0 { Ok(roots) } else { Err(none()) };
         };
         for certificate in certificates_in("authority", authority)? {

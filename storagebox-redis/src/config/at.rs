@@ -14,7 +14,7 @@ pub(crate) enum At {
     #[cfg(feature = "cluster")]
     Cluster {
         nodes: Vec<ConnectionInfo>,
-        /// The address at which a node is reached, by the address that the node announces, if they differ.
+        /// Maps the address that a node announces to the address at which the node is reached, if they differ.
         reached: HashMap<NodeAddress, NodeAddress>,
     },
     #[cfg(feature = "sentinel")]

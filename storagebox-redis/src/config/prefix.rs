@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_is_plain() {
+    fn a_prefix_has_only_plain_characters() {
         for good in ["storagebox", "shop:live", "A.b-c_9"] {
             assert_eq!(Prefix::new(good).unwrap().of("b.a.0"), format!("{good}:{{b.a.0}}"));
         }

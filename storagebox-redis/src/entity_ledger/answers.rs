@@ -40,7 +40,8 @@ fn token(answer: &Answer, at: usize) -> Result<Option<bool>> {
     }
 }
 
-/// Reads an entry: its content in this field, its chosen attempt in the next one, and then its attempts.
+/// Reads an entry: its content in field `at`, its chosen attempt in the next field, and its attempts in the fields
+/// after it.
 fn entry(answer: &Answer, at: usize) -> Result<OutboxEntry> {
     let chosen = (!answer.text(at + 1)?.is_empty()).then(|| answer.value(at + 1)).transpose()?;
     let attempts: Vec<_> = answer.entries_after(at + 2, 1).map(|at| answer.value(at)).collect::<Result<_>>()?;
@@ -106,7 +107,7 @@ mod tests {
     use crate::entity_ledger::CHOOSE;
 
     #[test]
-    fn whatever_is_answered_of_an_entity() {
+    fn whatever_entity_answer_is_read_or_refused() {
         let known: &[&[&str]] = &[
             &["7", "state", "value", "live", "entry", "content", "op", "op", "other"],
             &["", "", "", ""],
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_cursor_of_entries_says() {
+    fn whatever_entry_cursor_is_read_or_refused() {
         storagebox_fuzz::texts(&["after:3:keymessage", "after:2:é:x", "after:3:key", "after:"], |text| {
             let after = page::after::<Position>(Some(&Cursor::new(text)));
             assert!(after.is_err() || text.matches(':').count() >= 2, "{text:?}");

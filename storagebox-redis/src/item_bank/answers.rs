@@ -94,7 +94,7 @@ pub(super) fn counts(answer: &Answer) -> Result<Counts> {
     Ok(Counts { free: count(0)?, held: count(1)?, spent: count(2)?, withdrawn: count(3)? })
 }
 
-/// Reads the state in this field and the claim in the next one.
+/// Reads the state in field `at` and the claim in the field after it.
 pub(super) fn item_state(answer: &Answer, at: usize) -> Result<ItemState> {
     match (answer.text(at)?, answer.text(at + 1)?) {
         ("unknown", "") => Ok(ItemState::Unknown),
@@ -107,7 +107,7 @@ pub(super) fn item_state(answer: &Answer, at: usize) -> Result<ItemState> {
     }
 }
 
-/// The position at which a listing continues: a bucket, and an item of it or `None`.
+/// The position at which a listing continues: a bucket, and the last item that was listed from it, if any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) bucket: u32,
@@ -167,7 +167,7 @@ mod tests {
     use crate::item_bank::{LIST, TAKE};
 
     #[test]
-    fn whatever_is_answered_of_a_claim() {
+    fn whatever_claim_answer_is_read_or_refused() {
         let known: &[&[&str]] = &[
             &["new", "code"],
             &["again", "code", "forever"],
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_listed_of_a_bank() {
+    fn whatever_bank_list_is_read_or_refused() {
         let known: &[&[&str]] = &[
             &["", "3", "code-1", "free", "", "3", "code-2", "held", "ada"],
             &["7", "4294967295", "code", "spent", "ada"],
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_cursor_says() {
+    fn whatever_cursor_is_read_or_refused() {
         storagebox_fuzz::texts(&["0:", "7:code", "4294967295:a:b"], |text| {
             if let Ok(position) = Position::of(Some(&Cursor::new(text))) {
                 assert_eq!(Position::of(Some(&position.cursor())).ok(), Some(position));

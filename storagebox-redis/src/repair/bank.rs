@@ -1,5 +1,5 @@
-//! Repairs banks. The claims say who holds an item, and the items say which are free. The queue, the ends of the holds
-//! and the counts follow from both.
+//! Repairs banks. The claims say which claim holds an item, and the items say which items are free. The queue, the ends
+//! of the holds and the counts are corrected to agree with both.
 
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
@@ -24,9 +24,10 @@ static ENDED: Script = of_bank!("bank_repair_ended", ["claims", "repair_bank"], 
 static ITEMS: Script = of_bank!("bank_repair_items", ["claims", "repair_bank"], "item_bank/repair_items");
 static FREE: Script = of_bank!("bank_repair_free", ["claims", "repair_bank"], "item_bank/repair_free");
 
-/// The entries of a queue, as a hash of each, since there may be millions.
+/// The entries of a queue. Only a hash of each is kept, because there may be millions.
 struct Queue {
-    /// The last piece of the queue when reading began. Entries that were queued since are in it or behind it.
+    /// The last piece of the queue when reading began. Entries that were queued since then are in this piece or a later
+    /// one.
     last: String,
     hashes: HashSet<u64>,
     by: RandomState,
@@ -45,12 +46,12 @@ impl Queue {
 }
 
 impl Repair<'_> {
-    /// Repairs the whole bank. Returns the counts that it should have.
+    /// Repairs the whole bank. Returns the counts that the bank should have.
     pub(super) async fn bank(&mut self) -> Result<[(&'static str, u64); 4]> {
         let (free, ended) = (self.queue("f").await?, self.queue("e").await?);
         self.claims(&ended).await?;
         let counts = self.items(&free).await?;
-        // Last, because the end of a hold is read from the item.
+        // This is the last step, because the repair of items reads the ends of holds from this set.
         self.sets(&HOLDS, &["t"]).await?;
         Ok(counts)
     }

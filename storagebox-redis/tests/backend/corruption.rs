@@ -1,9 +1,9 @@
 //! Keys that another program changed: of another type, or with fields that no script of this library writes.
 //!
 //! The tests damage every key of every part in every way of [`damage`], and make every call of the part. A call either
-//! does its work, because it does not need the damaged data, or returns `Corrupt` at once and changes nothing. A call
-//! that does not read the key while it is sound is not made, because it cannot reach the damage: its script does the
-//! same every time, up to the first damaged key.
+//! does its work, because it does not need the damaged data, or returns `Corrupt` at once and changes nothing. The
+//! tests leave out calls that do not read the key while it is sound. Such a call cannot reach the damage: its script
+//! does the same every time, up to the first damaged key.
 
 mod bank;
 mod counters;
@@ -38,21 +38,21 @@ use damage::Damage;
 use noted::Noted;
 use watched::{Watch, words};
 
-/// A part: how to fill its namespace, and its calls.
+/// A part of the store, and how the tests fill and call a namespace of it.
 struct Part {
-    /// The tag of its namespace: the text between the braces of the keys.
+    /// The tag of the namespace: the text between the braces of the keys.
     tag: &'static str,
-    /// Fills the namespace of this name.
+    /// Fills the namespace with this name.
     fill: for<'a> fn(&'a Place, &'a RedisStore, &'a str) -> Filling<'a>,
-    /// The calls of the part, on the namespace of this name.
+    /// Returns the calls of the part on the namespace with this name.
     calls: fn(&dyn Backend, &str) -> Result<Vec<Call>>,
-    /// Damage that no call notices: it equals data that the library writes, or only the opening of a namespace reads
-    /// it.
+    /// The damage that no call notices: it equals data that the library writes, or only the opening of a namespace
+    /// reads the damaged field.
     unnoticed: Unnoticed,
 }
 
 impl Part {
-    /// Every call of the part, and upkeep.
+    /// Returns every call of the part, and upkeep.
     fn every_call(&self, store: &RedisStore, name: &str) -> Result<Vec<Call>> {
         let mut calls = vec![call!(UPKEEP, [store], store.maintain(1_000))];
         calls.extend((self.calls)(store, name)?);
@@ -60,17 +60,16 @@ impl Part {
     }
 }
 
-/// The name of the damaged namespace, as in its tag, and the name of a second namespace.
+/// The name of the damaged namespace.
 const NAMESPACE: &str = "namespace";
 const NEIGHBOUR: &str = "neighbour";
-/// The call that visits all namespaces.
+/// The name of the upkeep call, which visits all namespaces.
 const UPKEEP: &str = "maintain";
 
 /// A key of a namespace, and the damage to it.
 type Kind = (String, String);
 
-/// The damage of a part, distributed over its scenes. Each scene takes one kind of damage after another, so that one
-/// scene runs while another waits for its server.
+/// The kinds of damage to a part, and the results. Each scene takes one kind after another from here.
 #[derive(Default)]
 struct Damaging(Mutex<Damaged>);
 
@@ -79,21 +78,21 @@ struct Damaged {
     tried: BTreeSet<Kind>,
     left: BTreeSet<Kind>,
     noticed: BTreeSet<Kind>,
-    /// Descriptions of what went wrong.
+    /// Descriptions of failed checks.
     faults: Vec<String>,
 }
 
-/// A scene: a damaged namespace, a second namespace of the same kind, and every call of both.
+/// A place with a namespace that is damaged, a second namespace of the same kind, and every call of both.
 struct Scene<'a> {
     place: &'a Place,
     admin: MultiplexedConnection,
     proxy: Proxy,
     calls: Vec<Call>,
-    /// The keys that each call reads while nothing is damaged.
+    /// For each call, the keys that it reads while nothing is damaged.
     asked: Vec<BTreeSet<String>>,
     neighbours: Vec<Call>,
     whole: Noted,
-    /// Descriptions of what went wrong.
+    /// Descriptions of failed checks.
     faults: Vec<String>,
 }
 
@@ -109,8 +108,8 @@ async fn stands_damage(part: &Part) -> Result<()> {
 
 impl Damaging {
     async fn share(&self, part: &Part) -> Result<()> {
-        // A server of its own, because another test could make it forget its scripts, which would be one more round
-        // trip. Its dumps need not be compressed.
+        // Each scene has its own server, because another test could make a shared server forget its scripts, which
+        // would be one more round trip. Its dumps need not be compressed.
         in_server(Settings::quick().with("rdbcompression", "no"), async |place| {
             let (mut scene, base) = (Scene::of(place, part).await?, place.key(part.tag));
             let mut all = BTreeMap::<Kind, Vec<Damage>>::new();
@@ -134,9 +133,9 @@ impl Damaging {
         .await
     }
 
-    /// Sets the kinds of damage, and checks that all scenes have the same: none may be left out because another scene
-    /// was to try it.
+    /// Records the kinds of damage that a scene can do. Checks that all scenes can do the same kinds.
     fn begin(&self, kinds: BTreeSet<Kind>) {
+        // Each scene does only some of the kinds, and leaves the rest to the others.
         let mut all = self.lock();
         if all.tried.is_empty() {
             (all.tried, all.left) = (kinds.clone(), kinds);
@@ -169,7 +168,7 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// Returns, for each call, what `of` selects from its commands while nothing is damaged.
+    /// Returns the results of `of` for the commands of each call, while nothing is damaged.
     async fn watched(&mut self, of: impl Fn(&redis::Cmd) -> Option<String>) -> Result<Vec<BTreeSet<String>>> {
         let (mut watch, mut all) = (Watch::of(self.place).await?, vec![]);
         for call in &self.calls {
@@ -181,9 +180,9 @@ impl<'a> Scene<'a> {
         Ok(all)
     }
 
-    /// Counts the round trips of each call while nothing is damaged, in the second round, when the server knows all
-    /// scripts.
+    /// Counts the round trips of each call while nothing is damaged.
     async fn measure(&mut self) -> Result<()> {
+        // The second round counts: by then, the server knows all scripts.
         for _ in 0..2 {
             for call in self.calls.iter_mut().chain(&mut self.neighbours) {
                 let before = self.proxy.round_trips();
@@ -195,7 +194,7 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// Returns whether any call noticed the damage.
+    /// Damages a key, and returns whether any call noticed the damage.
     async fn stands(&mut self, damage: &Damage) -> Result<bool> {
         damage.inflict(&mut self.admin).await?;
         let damaged = Noted::now(&mut self.admin, "damaged", &self.place.prefix).await?;
@@ -209,8 +208,9 @@ impl<'a> Scene<'a> {
         Ok(noticed)
     }
 
-    /// Returns whether this call noticed the damage. Upkeep has many steps, of which some may be done before.
+    /// Returns whether this call noticed the damage. Records a fault if it noticed late or changed data.
     async fn notices(&mut self, damage: &Damage, number: usize, damaged: &Noted) -> Result<bool> {
+        // Upkeep has many steps, so it may change data before it notices.
         let call = &self.calls[number];
         let before = self.proxy.round_trips();
         let outcome = call.make().await;
@@ -225,7 +225,7 @@ impl<'a> Scene<'a> {
         Ok(true)
     }
 
-    /// Checks that the calls of the second namespace succeed. They run at once, because only their success is checked.
+    /// Checks that the calls of the second namespace succeed, although the first one is damaged.
     async fn spares_the_neighbours(&mut self, damage: &Damage) -> Result<()> {
         damage.inflict(&mut self.admin).await?;
         let mut calls = JoinSet::new();

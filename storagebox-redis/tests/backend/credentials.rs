@@ -10,7 +10,7 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::with_server;
 use crate::support::{Place, Server, failed};
 
-/// The password that is valid now, and how often it was requested.
+/// The password that is valid now, and the number of requests for it.
 #[derive(Clone, Default)]
 struct Vault(Arc<Mutex<(String, usize)>>);
 
@@ -36,7 +36,7 @@ async fn change_password(place: &Place, password: &str) -> Result<()> {
 }
 
 #[test]
-fn a_login_that_changes_is_asked_for_with_each_connection() -> Result<()> {
+fn each_new_connection_asks_for_the_login() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (vault, user) = (Vault::default(), place.server.user().to_owned());
         let url = format!("redis://{}", place.server.address());
@@ -63,7 +63,7 @@ fn a_login_that_changes_is_asked_for_with_each_connection() -> Result<()> {
 
 /// If the function for the login fails, the call fails with its error.
 #[tokio::test]
-async fn a_login_that_cannot_be_had_is_an_error_of_the_call() -> Result<()> {
+async fn an_error_of_the_login_function_is_the_error_of_the_call() -> Result<()> {
     let why = || async { Err(storagebox_core::Error::new(ErrorKind::Unavailable, "the vault is shut")) };
     let store = RedisStore::builder().credentials(why).connect("redis://127.0.0.1:1")?;
     let error = store.ping().await.unwrap_err();
@@ -72,9 +72,9 @@ async fn a_login_that_cannot_be_had_is_an_error_of_the_call() -> Result<()> {
     Ok(())
 }
 
-/// The cluster's driver reconnects to a node by itself, with the login that it was given first.
+/// A call on a cluster succeeds after the login has changed and the server has ended all connections.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cluster_is_entered_with_the_login_of_now() -> Result<()> {
+async fn a_cluster_connection_uses_the_current_login() -> Result<()> {
     let server = Server::cluster(Settings::quick()).await?;
     let place = server.place().await?;
     let (vault, user) = (Vault::default(), server.user().to_owned());
@@ -105,7 +105,7 @@ async fn set_password(node: &mut redis::aio::MultiplexedConnection, user: &str, 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sentinels_have_a_login_of_their_own() -> Result<()> {
+async fn sentinels_use_their_own_login() -> Result<()> {
     let server = Server::sentinels(Settings::quick()).await?;
     let place = server.place().await?;
     for sentinel in server.watchers() {
@@ -128,7 +128,7 @@ async fn sentinels_have_a_login_of_their_own() -> Result<()> {
 }
 
 #[test]
-fn what_makes_no_sense_of_a_login_or_a_certificate_is_refused() {
+fn an_invalid_login_or_certificate_in_a_url_is_refused() {
     for (url, because) in [
         ("redis://host?sentinel_password=hunter2", "not a sentinel URL"),
         ("redis+cluster://host?sentinel_user=a&sentinel_password=hunter2", "not a sentinel URL"),

@@ -16,11 +16,11 @@ async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
 }
 
 #[test]
-fn one_commit_creates_as_many_tokens_as_there_are() -> Result<()> {
+fn one_commit_creates_ten_thousand_tokens() -> Result<()> {
     with_place(async |place| entities::creates_tokens(&place.store()?, &[1, 50, 1_001, 10_000]).await)
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_refused_before_the_server_is_asked() -> Result<()> {
+async fn an_invalid_call_is_refused_without_a_request() -> Result<()> {
     entities::refuses_before_it_asks(&RedisStore::connect("redis://127.0.0.1:1")?, &entities::CURSORS).await
 }

@@ -11,7 +11,7 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::{in_server, with_server};
 use crate::support::{Place, failed};
 
-/// The server refuses the script as a whole. Otherwise an item that was popped first would be lost.
+/// A server without memory refuses a take before it takes the first item from the queue.
 #[test]
 fn a_server_out_of_memory_changes_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -29,10 +29,10 @@ fn a_server_out_of_memory_changes_nothing() -> Result<()> {
     })
 }
 
-/// The memory limit is raised a little each time. The first script that is accepted exceeds it while it runs, and is
-/// still completed.
+/// The memory limit rises in small steps. The first script that the server accepts exceeds the limit and still
+/// completes.
 #[test]
-fn a_script_that_fills_the_memory_is_done_as_a_whole() -> Result<()> {
+fn a_script_that_exceeds_the_memory_limit_completes() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?]).await?;
@@ -60,9 +60,9 @@ async fn used_memory(place: &Place) -> Result<u64> {
     used.ok_or_else(|| failed("the server does not say what it uses"))
 }
 
-/// A replica's data may be old: a master that was replaced and does not know it yet would return outdated answers.
+/// A replica refuses every call, also a call that only reads, because its data may be old.
 #[test]
-fn a_replica_neither_changes_nor_answers() -> Result<()> {
+fn calls_on_a_replica_are_unavailable() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?]).await?;
@@ -80,9 +80,9 @@ fn a_replica_neither_changes_nor_answers() -> Result<()> {
     })
 }
 
-/// This includes a replica that accepts changes, which it loses: only its role shows that.
+/// A replica is recognised by its role, even if it accepts changes.
 #[test]
-fn a_store_that_is_opened_on_a_replica_is_unavailable() -> Result<()> {
+fn a_store_opened_on_a_replica_is_unavailable() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         place.store()?.item_bank(&"namespace".parse()?)?.add(&[Item::new("one")?]).await?;
         place.server.ask::<()>(cmd("REPLICAOF").arg("127.0.0.1").arg("1")).await?;
@@ -105,10 +105,9 @@ fn a_store_that_is_opened_on_a_replica_is_unavailable() -> Result<()> {
     })
 }
 
-/// The change was made and may be lost with this server. The caller gets `OutcomeUnknown`, and repeats the call until a
-/// replica has the change.
+/// The server makes a change, no replica has it in time, and the call returns `OutcomeUnknown`.
 #[test]
-fn a_change_that_no_replica_has_in_time_is_unknown() -> Result<()> {
+fn a_change_without_a_replica_in_time_is_unknown() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = place.server.url_at(place.server.address());
 
@@ -122,9 +121,9 @@ fn a_change_that_no_replica_has_in_time_is_unknown() -> Result<()> {
     })
 }
 
-/// A server that hangs does not delay a caller beyond the call timeout, and the next call uses a new connection.
+/// A call to a server that hangs ends with the call timeout. The next call uses a new connection.
 #[test]
-fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
+fn a_call_that_times_out_is_unknown() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = place.server.url_at(place.server.address());
         let store = place.builder()?.call_timeout(Duration::from_millis(200)).connect(&url)?;
@@ -141,7 +140,7 @@ fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_is_answered_after_a_lost_attempt() -> Result<()> {
+async fn a_retry_after_a_lost_attempt_returns_the_refusal() -> Result<()> {
     in_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;

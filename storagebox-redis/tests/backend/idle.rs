@@ -18,7 +18,7 @@ use crate::support::{Place, failed};
 
 const TERM: Duration = Duration::from_secs(3_600);
 
-/// Calls whose answer would leave open what a lost attempt did.
+/// Calls with answers that do not show whether an earlier attempt took effect.
 struct Certain {
     bank: Arc<dyn ItemBank>,
     leases: Arc<dyn LeaseRepo>,
@@ -34,7 +34,7 @@ impl Certain {
         Ok(Self { bank, leases, counters })
     }
 
-    /// Makes each call, after `disturb`.
+    /// Runs `disturb` before each call, and checks the answer of the call.
     async fn are_answered(&self, disturb: impl AsyncFn() -> Result<()>) -> Result<()> {
         let (ada, key, op) = (ClaimId::new("ada")?, Key::new("key")?, OpId::new("change")?);
         for round in 0..3 {
@@ -56,9 +56,9 @@ impl Certain {
     }
 }
 
-/// Ends all connections except the administrator's. It blocks the thread, so the runtime does not run and does not
-/// learn of the ends, as in a program that waits.
+/// Ends all connections except the administrator's, and blocks the thread meanwhile.
 fn end_all(administrator: &redis::Client) -> Result<()> {
+    // The runtime cannot notice the ends, as in a program that is blocked.
     let mut connection = administrator.get_connection().map_err(failed)?;
     redis::cmd("CLIENT")
         .arg("KILL")
@@ -77,18 +77,18 @@ async fn answers_are_certain(place: &Place) -> Result<()> {
 }
 
 #[test]
-fn a_connection_ended_while_idle_leaves_no_answer_open() -> Result<()> {
+fn a_call_after_an_idle_disconnect_has_a_certain_answer() -> Result<()> {
     with_server(Settings::quick(), answers_are_certain)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_ended_while_idle_leaves_no_answer_open_beside_a_runtime() -> Result<()> {
+async fn a_call_after_an_idle_disconnect_is_certain_with_many_threads() -> Result<()> {
     in_server(Settings::quick(), answers_are_certain).await
 }
 
-/// A TLS alert precedes the end of the connection.
+/// The server sends a TLS alert before it ends the connection.
 #[tokio::test]
-async fn tls_ended_while_idle_leaves_no_answer_open() -> Result<()> {
+async fn a_call_after_an_idle_tls_disconnect_has_a_certain_answer() -> Result<()> {
     let settings = Settings::quick().with_tls();
     let server = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
     let authority = std::fs::read(server.authority().expect("it has TLS")).map_err(failed)?;
@@ -107,9 +107,9 @@ fn administrator_of(server: &Redis, authority: Vec<u8>) -> Result<redis::Client>
     redis::Client::build_with_tls(server.url(), certificates).map_err(failed)
 }
 
-/// A device on the network path forgot the connection, and resets it at its next use.
+/// A firewall has silently dropped an idle connection. The `PING` before the next call discovers the loss.
 #[test]
-fn a_connection_forgotten_on_the_way_leaves_no_answer_open() -> Result<()> {
+fn a_call_on_a_connection_that_the_network_dropped_is_certain() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;

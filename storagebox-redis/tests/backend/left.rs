@@ -11,7 +11,7 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::with_place;
 use crate::support::{Server, failed};
 
-/// The number of calls that are made while one is left unpolled.
+/// The number of calls that are made beside the unpolled call.
 const OTHERS: usize = 10;
 
 /// Polls a call once, so that it has sent something and waits for the answer.
@@ -23,7 +23,7 @@ async fn leave<T>(call: Pin<&mut impl Future<Output = Result<T>>>) -> Result<()>
     }
 }
 
-/// Checks that the other calls are answered: they fail if they wait in vain.
+/// Makes other calls and checks that they are answered before their timeout.
 async fn others_are_answered(store: &RedisStore) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     for number in 0..OTHERS {
@@ -40,24 +40,24 @@ async fn holds_up_no_other_as_it_connects(store: &RedisStore) -> Result<()> {
 }
 
 #[test]
-fn a_call_that_is_left_connecting_holds_up_no_other() -> Result<()> {
+fn an_unpolled_connecting_call_blocks_no_other_call() -> Result<()> {
     with_place(async |place| holds_up_no_other_as_it_connects(&place.store()?).await)
 }
 
 #[tokio::test]
-async fn a_call_that_is_left_connecting_to_a_master_by_its_sentinels_holds_up_no_other() -> Result<()> {
+async fn an_unpolled_call_connecting_by_sentinel_blocks_no_other_call() -> Result<()> {
     let place = Server::sentinels(Settings::quick()).await?.place().await?;
     holds_up_no_other_as_it_connects(&place.store()?).await
 }
 
 #[tokio::test]
-async fn a_call_that_is_left_connecting_to_a_cluster_holds_up_no_other() -> Result<()> {
+async fn an_unpolled_call_connecting_to_a_cluster_blocks_no_other() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     holds_up_no_other_as_it_connects(&place.store()?).await
 }
 
 #[test]
-fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
+fn an_unpolled_first_call_of_a_namespace_blocks_no_other() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         store.ping().await?;

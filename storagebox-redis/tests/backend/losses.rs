@@ -9,7 +9,7 @@ use storagebox_testkit::redis::Settings;
 
 use crate::support::{Place, Server, failed};
 
-/// Returns a replica of the place's server, which has received all of its data.
+/// Starts a replica of the place's server, and waits until the replica has all of the data.
 async fn replica_of(place: &Place) -> Result<std::sync::Arc<Server>> {
     let address = place.server.address();
     let follow = format!("{} {}", address.ip(), address.port());
@@ -31,9 +31,9 @@ fn on_for(server: &Server, place: &Place, wait: u32, patience: Duration) -> Resu
     RedisStore::builder().prefix(&place.prefix)?.wait(wait, patience).connect(server.url_as_administrator())
 }
 
-/// There is one replica, and `wait` asks for two.
+/// `wait` asks for two replicas, and the master has one.
 #[tokio::test]
-async fn a_change_that_one_replica_of_two_has_is_unknown() -> Result<()> {
+async fn a_change_on_one_of_two_required_replicas_is_unknown() -> Result<()> {
     let master = Server::alone(Settings::quick().with("repl-diskless-sync-delay", "0")).await?;
     let place = master.place().await?;
     let _follows = replica_of(&place).await?;
@@ -48,9 +48,9 @@ async fn a_change_that_one_replica_of_two_has_is_unknown() -> Result<()> {
     Ok(())
 }
 
-/// `wait` does not name a replica: a change that one replica has is lost if another replica is promoted.
+/// `wait` counts replicas and does not choose them. A change is lost if a replica without it is promoted.
 #[tokio::test]
-async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
+async fn a_change_on_one_replica_is_lost_if_another_is_promoted() -> Result<()> {
     let master = Server::alone(Settings::quick().with("repl-diskless-sync-delay", "0")).await?;
     let place = master.place().await?;
     let store = on(&master, &place, 1)?;
@@ -76,10 +76,10 @@ async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
     Ok(())
 }
 
-/// The master is cut off from its replica and its sentinels, but not from its clients: it does not learn that it was
-/// replaced.
+/// A master that is cut off from its replica and its sentinels does not learn that it was replaced. A client learns it
+/// from the sentinels.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_master_that_lost_its_replicas_is_left_for_its_successor() -> Result<()> {
+async fn a_client_of_a_replaced_master_finds_the_new_master() -> Result<()> {
     let settings = Settings::quick().with_failover_after(Duration::from_secs(1));
     let place = Server::sentinels(settings).await?.place().await?;
     let replicated = place.builder()?.wait(1, Duration::from_secs(60)).connect(&place.server.url())?;
@@ -95,7 +95,7 @@ async fn a_master_that_lost_its_replicas_is_left_for_its_successor() -> Result<(
         Ok(place.store()?.item_bank(&"namespace".parse()?)?.counts().await.is_ok())
     })
     .await?;
-    // The first call discovers it.
+    // The first call discovers that the master has no replicas.
     let refused = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
     assert!(format!("{refused:?}").contains("NOREPLICAS"), "{refused:?}");
     let taken = bank.take(&"ada".parse()?, Hold::Forever).await?;

@@ -51,9 +51,9 @@ fn sums_and_comparisons_are_exact() -> Result<()> {
     })
 }
 
-/// Shows why the scripts do not use the numbers of Lua.
+/// The numbers of Lua cannot represent all 64-bit integers.
 #[test]
-fn numbers_of_the_language_are_not_exact() -> Result<()> {
+fn numbers_of_lua_are_not_exact() -> Result<()> {
     with_place(async |place| {
         let script = Script::new("return string.format('%.0f', tonumber(ARGV[1]) + tonumber(ARGV[2]))");
         let mut masters = place.server.masters().await?;

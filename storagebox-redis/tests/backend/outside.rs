@@ -18,14 +18,15 @@ use tokio::task::spawn_blocking;
 use crate::scene::{until, with_place, with_server};
 use crate::support::{Place, Server, failed};
 
-/// Long enough for a call that a server answers, and for the events that a test waits for.
+/// A call timeout within which a running server answers.
 const SOON: Duration = Duration::from_secs(2);
-/// Longer than any event that a test waits for, however busy the machine is.
+/// A call timeout that no test reaches.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// The server already knows the scripts, which are a hundred times as long as the calls.
+/// A store's texts are the same after writes that arrive in small pieces.
 #[test]
-fn writes_that_are_split_change_nothing() -> Result<()> {
+fn texts_sent_in_small_pieces_are_kept() -> Result<()> {
+    // The server already knows the scripts, which are a hundred times as long as the calls.
     with_place(async |place| {
         keeps_text(&place.store()?, "whole").await.map_err(failed)?;
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
@@ -36,7 +37,7 @@ fn writes_that_are_split_change_nothing() -> Result<()> {
 }
 
 #[test]
-fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
+fn a_paused_server_loses_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = place.server.url_at(place.server.address());
         let store = |patience| place.builder()?.call_timeout(patience).connect(&url);
@@ -45,9 +46,9 @@ fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
     })
 }
 
-/// The first label of the name is longer than a name may have, so no DNS server is asked.
+/// A host name that is too long for DNS is refused as `Misconfigured`, without asking a DNS server.
 #[tokio::test]
-async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
+async fn a_host_without_an_address_is_misconfigured() -> Result<()> {
     let url = format!("redis://ann:{SECRET}@{}.invalid", "x".repeat(64));
     let error = RedisStore::builder().call_timeout(LONG).connect(&url)?.ping().await.unwrap_err();
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Misconfigured, Certainty::NotApplied), "{error}");
@@ -55,9 +56,9 @@ async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
     Ok(())
 }
 
-/// Errors for which the driver leaves out the server's text: each is certain, and says what is wrong.
+/// The errors are certain and say what is wrong, although the driver leaves out the server's code.
 #[test]
-fn a_database_or_a_kind_of_server_that_is_not_there_is_refused_at_once() -> Result<()> {
+fn a_url_that_does_not_fit_the_server_is_refused_at_once() -> Result<()> {
     with_server(Settings::quick().with("databases", "4"), async |place| {
         let mut set = cmd("ACL");
         set.arg("SETUSER").arg("narrow").arg("on").arg(format!(">{SECRET}")).arg("~*").arg("+@all").arg("-select");
@@ -92,10 +93,9 @@ fn a_server_that_is_no_sentinel_is_refused_at_once() -> Result<()> {
     })
 }
 
-/// A sentinel that is cut off from the others names a replica after a failover. The URL has four such sentinels before
-/// the right one.
+/// Four sentinels of the URL name a replica or an unused address as the master. The fifth names the master.
 #[tokio::test]
-async fn a_sentinel_that_names_a_replica_or_nobody_is_passed_over() -> Result<()> {
+async fn a_sentinel_that_names_no_master_is_skipped() -> Result<()> {
     let server = Server::sentinels(Settings::quick()).await?;
     let place = server.place().await?;
     let (replica, right) = (server.nodes()[1].address(), server.watchers()[0].address());
@@ -129,9 +129,9 @@ async fn connections_of(server: &Redis) -> Result<u64> {
     taken.and_then(|taken| taken.trim().parse().ok()).ok_or_else(|| failed("no count of connections"))
 }
 
-/// The clock is the server's, the only one that counts. Each call here carries its shift.
+/// Only the server's clock decides when something expires.
 #[test]
-fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+fn a_clock_set_back_expires_nothing_early_and_revives_nothing() -> Result<()> {
     with_place(async |place| {
         clocks::set_back(async |ahead| {
             let moved = Moved::default();
@@ -149,9 +149,9 @@ async fn refusals(place: &Place, word: &str) -> Result<u64> {
     line.unwrap_or("0").trim().parse().map_err(failed)
 }
 
-/// Another client's script runs endlessly, until the administrator ends it.
+/// Another client's script blocks the server until the administrator ends it. The waiting call then succeeds.
 #[test]
-fn a_call_outlasts_a_script_that_keeps_the_server_busy() -> Result<()> {
+fn a_call_succeeds_after_another_script_blocked_the_server() -> Result<()> {
     with_server(Settings::quick().with("busy-reply-threshold", "1"), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let store = place.builder()?.call_timeout(LONG).connect(&place.server.url_at(proxy.addr()))?;
@@ -179,7 +179,7 @@ fn a_call_outlasts_a_script_that_keeps_the_server_busy() -> Result<()> {
     })
 }
 
-/// A dump cannot be written where a directory is, just as on a full disk.
+/// The server cannot write its dump, because a directory has the dump's name. It refuses changes, as with a full disk.
 #[test]
 fn a_server_that_cannot_save_changes_nothing() -> Result<()> {
     with_server(Settings::quick().with("save", "3600 1"), async |place| {
@@ -200,7 +200,7 @@ fn a_server_that_cannot_save_changes_nothing() -> Result<()> {
     })
 }
 
-/// Makes the server write a dump, and waits until it reports this status.
+/// Makes the server write a dump, and waits until the dump ends with this status.
 async fn save(place: &Place, status: &str) -> Result<()> {
     place.server.ask::<()>(&cmd("BGSAVE")).await?;
     until("the end of the dump", async || {
@@ -210,9 +210,9 @@ async fn save(place: &Place, status: &str) -> Result<()> {
     .await
 }
 
-/// The namespace was stored with its skew. It opens with any skew.
+/// A namespace whose options an older version stored with the skew opens with any skew.
 #[test]
-fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+fn a_namespace_stored_with_its_skew_opens_with_any_skew() -> Result<()> {
     with_place(async |place| {
         let age = async || {
             let key = place.key("o.skews.0");

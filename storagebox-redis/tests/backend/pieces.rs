@@ -14,8 +14,7 @@ use crate::scene::{at_once, with_place, with_server};
 use crate::support::Place;
 
 const MANY: usize = 20_000;
-/// The largest allowed size of a key, in bytes. All pieces of a queue, or all buckets, of this many names are a hundred
-/// times as large.
+/// The largest allowed size of a key, in bytes.
 const MOST: u64 = 128 * 1024;
 
 fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
@@ -26,7 +25,7 @@ fn tokens(range: std::ops::Range<usize>) -> Result<Vec<TokenId>> {
     range.map(|number| TokenId::new(format!("TOKEN-{number:012}"))).collect()
 }
 
-/// Returns the largest key and its memory on the server.
+/// Returns the memory of the largest key on the server, and its name.
 async fn largest(place: &Place) -> Result<(u64, String)> {
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg("*")).await?;
     let mut usages = redis::pipe();
@@ -57,7 +56,7 @@ async fn take_one(bank: Arc<dyn ItemBank>, number: usize) -> Result<Item> {
     }
 }
 
-/// Items leave the queue in their order, across the ends of its pieces, each once.
+/// A queue of several pieces hands out each item once, across the ends of its pieces.
 #[test]
 fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
     with_place(async |place| {
@@ -85,8 +84,9 @@ fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
     })
 }
 
-/// Fills a bucket without the library, which would need a hundred thousand names for each bucket.
+/// Adds 256 fields to each bucket, without the library.
 async fn fill_the_bucket_of(place: &Place, tag: &str, kind: &str) -> Result<()> {
+    // The library would need a hundred thousand names for each bucket.
     let pattern = format!("{}:{kind}:*", place.key(tag));
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(pattern)).await?;
     let mut fill = redis::pipe();
@@ -103,9 +103,9 @@ async fn levels(place: &Place, tag: &str, fields: &[&str]) -> Result<Vec<Option<
     place.server.ask(cmd("HMGET").arg(place.key(tag)).arg(fields)).await
 }
 
-/// A name that was added when there were fewer buckets is found when there are more, and belongs to the same claim.
+/// A name keeps its claim when the number of buckets grows.
 #[test]
-fn names_are_found_when_there_are_more_buckets() -> Result<()> {
+fn a_name_is_found_after_buckets_were_added() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let (bank, namespace_) = (store.item_bank(&"namespace".parse()?)?, store.token_store(&"namespace".parse()?)?);
@@ -144,7 +144,7 @@ fn names_are_found_when_there_are_more_buckets() -> Result<()> {
 }
 
 #[test]
-fn there_are_more_buckets_once_they_are_full() -> Result<()> {
+fn full_buckets_increase_the_number_of_buckets() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let (bank, namespace_) = (store.item_bank(&"namespace".parse()?)?, store.token_store(&"namespace".parse()?)?);

@@ -11,7 +11,7 @@ use crate::support::Place;
 const STEPS: usize = 1_500;
 const ITEMS: usize = 12;
 
-/// The expected state of the bank.
+/// The state that the bank must have after each step.
 #[derive(Default)]
 struct Model {
     free: BTreeSet<Item>,
@@ -62,7 +62,7 @@ impl Model {
         Ok(())
     }
 
-    /// Checks that the queue has each free item, and the items that were withdrawn while they were in it.
+    /// Checks the counts, and that the queue has the free items and the withdrawn items that no take has skipped yet.
     async fn check(&self, place: &Place, bank: &dyn ItemBank) -> Result<()> {
         let key = place.key("b.namespace.0");
         let mut ask = redis::pipe();
@@ -81,7 +81,7 @@ fn some(items: &[Item], random: &mut Rng) -> Vec<Item> {
 }
 
 #[test]
-fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
+fn withdrawn_items_are_skipped_and_counted_once() -> Result<()> {
     with_place(async |place| {
         let (bank, seed) = (place.store()?.item_bank(&"namespace".parse()?)?, Rng::new().u64(..));
         println!("seed {seed}");
@@ -97,9 +97,9 @@ fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
     })
 }
 
-/// One script passes over at most a thousand items. The next one continues where it stopped.
+/// One script skips at most a thousand items. The take runs further scripts until it finds a free item.
 #[test]
-fn a_take_passes_over_any_number_of_withdrawn_items() -> Result<()> {
+fn a_take_skips_any_number_of_withdrawn_items() -> Result<()> {
     with_place(async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         let items = (0..2_101).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;

@@ -17,13 +17,13 @@ const BESIDE: [&str; 6] = ["evalsha", "eval", "ping", "info", "wait", "cluster|s
 
 /// The README shows the ACL rules of the suite's user word for word.
 #[test]
-fn the_rights_are_said_in_full() {
+fn the_readme_has_all_acl_rules() {
     assert!(README.contains(&format!("```text\n{GRANTS}```")), "the README has other rules");
 }
 
 /// The README and the store describe possible losses in the same words.
 #[test]
-fn what_can_be_lost_is_said_alike() -> Result<()> {
+fn the_readme_and_the_promises_describe_the_same_losses() -> Result<()> {
     let readme = README.split_whitespace().collect::<Vec<_>>().join(" ");
     for wait in [0, 1] {
         let builder = RedisStore::builder().wait(wait, Duration::from_secs(1));
@@ -35,10 +35,9 @@ fn what_can_be_lost_is_said_alike() -> Result<()> {
     Ok(())
 }
 
-/// The granted commands are those that are used, and opening a namespace checks the rights to all commands of its
-/// scripts.
+/// The ACL rules grant the commands of all scripts, the commands that the library uses outside scripts, and no others.
 #[test]
-fn no_command_is_granted_that_is_not_used() {
+fn granted_commands_are_the_used_commands() {
     let commands: BTreeSet<_> = COMMANDS.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect();
     assert_eq!(commands, used(), "commands.txt, and what the scripts use");
     let granted: BTreeSet<_> = GRANTS.split_whitespace().filter_map(|word| word.strip_prefix('+')).collect();

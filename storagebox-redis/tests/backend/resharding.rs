@@ -10,10 +10,9 @@ use crate::support::{Resharding, Server};
 
 const ITEMS: u64 = 100;
 
-/// A script that reached a key that has moved would be stopped half-way, with items set aside that no count includes.
-/// So it is stopped before its first write.
+/// A script that may reach a key on another node is stopped before its first write, so that it is never half done.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slot_on_its_way_stops_a_call_before_it_does_anything() -> Result<()> {
+async fn a_call_in_a_moving_slot_stops_before_its_first_write() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     // A long timeout, because a call that ran out of time on a busy machine would be unknown.
     let patient = place.builder()?.call_timeout(Duration::from_secs(60)).connect(&place.server.url())?;
@@ -45,7 +44,7 @@ fn is_stopped(outcome: Result<()>) {
     assert!(error.to_string().contains("is being moved"), "{error}");
 }
 
-/// Takes all items, and checks that none is missing and none comes twice.
+/// Takes all items, and checks that each item comes once.
 async fn drain(bank: &dyn ItemBank) -> Result<()> {
     for number in 0..ITEMS {
         assert!(
@@ -58,7 +57,7 @@ async fn drain(bank: &dyn ItemBank) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_of_a_cluster_is_not_taken_for_a_server() -> Result<()> {
+async fn a_url_of_one_cluster_node_is_unsupported() -> Result<()> {
     let server = Server::cluster(Settings::quick()).await?;
     let url = server.url_at(server.nodes()[0].address());
     let error = RedisStore::connect(&url)?.ping().await.unwrap_err();

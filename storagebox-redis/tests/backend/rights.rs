@@ -15,7 +15,7 @@ use crate::support::{Place, failed, grants};
 
 const COMMANDS: &str = include_str!("../../lua/commands.txt");
 
-/// A user of one store with the README's rights. The user is removed with the test.
+/// A user with the README's rights to one store.
 struct User<'a> {
     place: &'a Place,
     name: String,
@@ -54,7 +54,7 @@ impl<'a> User<'a> {
     }
 }
 
-/// Returns prefixes that begin like the user's, and prefixes that a pattern could match.
+/// Returns prefixes that are similar to this prefix, which a wrong pattern could match.
 fn neighbours(prefix: &str) -> Vec<String> {
     let shorter = prefix[..prefix.len() - 1].to_owned();
     let longer = [":eu", "2", ".", "-", "_", ":", ":a:b"].iter().map(|more| format!("{prefix}{more}"));
@@ -62,7 +62,7 @@ fn neighbours(prefix: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_rules_open_every_part_of_their_store() -> Result<()> {
+fn the_acl_rules_allow_every_part_of_the_store() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         let store = user.store(&place.prefix)?;
@@ -74,13 +74,13 @@ fn the_rules_open_every_part_of_their_store() -> Result<()> {
     })
 }
 
-/// The pattern `~shop:*` gave access to `shop:eu` too.
+/// Regression: the pattern `~shop:*` gave access to `shop:eu` too.
 #[test]
-fn a_user_of_one_prefix_reaches_no_store_whose_prefix_begins_so() -> Result<()> {
+fn a_user_of_one_prefix_is_denied_similar_prefixes() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         for prefix in neighbours(&place.prefix) {
-            // With all rights, so that the store has data to be seen.
+            // The administrator fills the other store, so that it has data to protect.
             let theirs = place.builder()?.prefix(&prefix)?.connect(place.server.url_as_administrator())?;
             theirs.setup().await?;
             keeps_text(&theirs, "text").await.map_err(failed)?;
@@ -98,9 +98,9 @@ fn a_user_of_one_prefix_reaches_no_store_whose_prefix_begins_so() -> Result<()> 
     })
 }
 
-/// Keys of any form, without the library.
+/// The server lets a user read the keys of one store and no other keys, and run no administrative command.
 #[test]
-fn the_pattern_is_that_of_the_store_s_keys_alone() -> Result<()> {
+fn the_key_pattern_matches_only_keys_of_the_store() -> Result<()> {
     with_place(async |place| {
         for prefix in ["shop", "shop:eu", "s.h-o_p:2", ":", "-", "9"] {
             let user = User::of(place, prefix).await?;
@@ -125,9 +125,9 @@ fn the_pattern_is_that_of_the_store_s_keys_alone() -> Result<()> {
     })
 }
 
-/// A user that existed before keeps nothing: no password, no key, no channel, no command, no second set of rights.
+/// A user that existed before loses its passwords, keys, channels, commands and selectors.
 #[test]
-fn the_rules_take_away_what_a_user_had_before() -> Result<()> {
+fn the_acl_rules_remove_earlier_rights_of_the_user() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, "shop").await?;
         let fresh = described(&user).await?;
@@ -146,10 +146,9 @@ async fn described(user: &User<'_>) -> Result<String> {
     list.into_iter().find(|line| line.starts_with(&own)).ok_or_else(|| failed("there is no such user"))
 }
 
-/// After the store was opened, `ping` checks the rights that a change may need, also those to the server's clock and to
-/// some keys alone.
+/// `ping`, `setup` and upkeep report each missing right that a later call may need.
 #[test]
-fn a_ping_asks_for_every_right() -> Result<()> {
+fn a_ping_checks_every_right() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         let store = user.store(&place.prefix)?;
@@ -171,9 +170,9 @@ fn a_ping_asks_for_every_right() -> Result<()> {
     })
 }
 
-/// In a process that has opened nothing, whatever its first call is: no namespace is entered and nothing is created.
+/// The first call of a new process is denied, and leaves no key.
 #[test]
-fn a_first_call_without_any_right_is_denied() -> Result<()> {
+fn a_first_call_with_one_right_missing_is_denied() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         let before = keys(place).await?;
@@ -205,9 +204,9 @@ async fn first_calls(user: &User<'_>, prefix: &str) -> Result<Vec<Error>> {
     ])
 }
 
-/// Keys that may only be read, a command for other keys only, and the removal of all keys, each while a program runs.
+/// The user loses the rights to some or all keys while the program runs. Calls are denied, and no item is lost.
 #[test]
-fn rights_to_a_part_of_the_keys_lose_nothing() -> Result<()> {
+fn calls_with_rights_to_some_keys_are_denied_and_lose_nothing() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         let (store, prefix) = (user.store(&place.prefix)?, &place.prefix);
@@ -239,9 +238,9 @@ fn rights_to_a_part_of_the_keys_lose_nothing() -> Result<()> {
     })
 }
 
-/// Each command that scripts use, and the command that runs scripts.
+/// The server lacks one command that the library uses. `setup` returns `Unsupported`.
 #[test]
-fn a_command_that_the_server_lacks_is_named_before_anything_is_written() -> Result<()> {
+fn a_missing_server_command_is_unsupported_before_any_write() -> Result<()> {
     for command in COMMANDS.lines().filter_map(|line| line.split(' ').next()).chain(["evalsha"]) {
         let settings = Settings::quick().with("rename-command", format!("{command} \"\""));
         with_server(settings, async |_| Ok(())).map_or_else(

@@ -27,10 +27,10 @@ fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
     })
 }
 
-/// The README's numbers for the first call. The server is this test's own, because another test could make it forget
-/// its scripts.
+/// The first call on a namespace costs its own round trip and those that open the namespace, as the README says.
 #[test]
-fn a_namespace_takes_three_round_trips_more_to_make_and_two_to_open() -> Result<()> {
+fn opening_a_namespace_costs_two_or_three_round_trips() -> Result<()> {
+    // The server is this test's own, because another test could make it forget its scripts.
     with_server(Settings::quick(), async |place| {
         place.store()?.item_bank(&"another".parse()?)?.counts().await?;
         for expected in [4, 3] {
@@ -43,7 +43,7 @@ fn a_namespace_takes_three_round_trips_more_to_make_and_two_to_open() -> Result<
     })
 }
 
-/// It also reads the server's `INFO`.
+/// A ping runs a script and reads the server's `INFO`.
 #[test]
 fn a_ping_is_two_round_trips() -> Result<()> {
     with_place(async |place| {
@@ -55,16 +55,16 @@ fn a_ping_is_two_round_trips() -> Result<()> {
 }
 
 #[test]
-fn items_go_a_thousand_to_a_round_trip() -> Result<()> {
+fn a_thousand_items_are_added_per_round_trip() -> Result<()> {
     with_place(async |place| {
         assert_eq!(metered(place).await?.cost_of_adding(5_000).await?, 5);
         Ok(())
     })
 }
 
-/// No caller waits for an answer before the next one sends: they share one connection, and the server answers in order.
+/// Callers share one connection, and send without waiting for the answers of other calls.
 #[test]
-fn calls_of_many_callers_go_over_one_connection() -> Result<()> {
+fn calls_of_many_callers_share_one_connection() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let records = store.dedup_repo(&"namespace".parse()?)?;
@@ -77,10 +77,10 @@ fn calls_of_many_callers_go_over_one_connection() -> Result<()> {
     })
 }
 
-/// Returns the number of connections of this test's user, from the server's list.
+/// Returns the number of this user's connections that the server lists.
 async fn connections(place: &Place) -> Result<usize> {
     let clients: String = place.server.ask(cmd("CLIENT").arg("LIST")).await?;
     let ours = format!("user={}", place.server.user());
-    // The connection that set the store up is open as long as its store.
+    // The connection that set up the store is closed, because its store was dropped.
     Ok(clients.lines().filter(|client| client.contains(&ours)).count())
 }

@@ -15,7 +15,7 @@ fn run(test: impl Future<Output = Result<()>>) -> Result<()> {
     Builder::new_current_thread().enable_all().build().map_err(failed)?.block_on(test)
 }
 
-/// The same as [`with_place`], in the runtime of the caller.
+/// Runs a test with a new store on the server of this program, in the runtime of the caller.
 pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     let server = Server::shared().await?;
     let outcome = test(&server.place().await?).await;
@@ -23,17 +23,17 @@ pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Re
     outcome
 }
 
-/// Runs a test with a new store, on the server of this program.
+/// Runs a test with a new store on the server of this program, in a new runtime.
 pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     run(in_place(test))
 }
 
-/// The same as [`with_server`], in the runtime of the caller.
+/// Runs a test with a new store on a server of its own, in the runtime of the caller.
 pub(crate) async fn in_server(settings: Settings, test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     test(&Server::alone(settings).await?.place().await?).await
 }
 
-/// Runs a test with a new store, on a server of its own.
+/// Runs a test with a new store on a server of its own, in a new runtime.
 pub(crate) fn with_server(settings: Settings, test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     run(in_server(settings, test))
 }
@@ -49,10 +49,10 @@ pub(crate) async fn kill(server: &Arc<Server>) -> Result<()> {
     killed.await.map_err(failed)?.map_err(failed)
 }
 
-/// The number of calls at once: few enough that none runs out of time on a busy machine.
+/// The most calls that are in progress at once. With more, some would run out of time on a busy machine.
 const AT_ONCE: usize = 100;
 
-/// Makes calls that are independent of each other: they begin one after another, and are answered in any order.
+/// Makes independent calls, at most [`AT_ONCE`] of them at the same time.
 #[allow(dead_code, reason = "the long checks make theirs one by one")]
 pub(crate) async fn at_once<T: Send + 'static>(
     calls: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'static>,

@@ -7,7 +7,7 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::{kill, with_place, with_server};
 
 #[test]
-fn a_script_that_was_flushed_is_told_again() -> Result<()> {
+fn a_flushed_script_is_sent_again() -> Result<()> {
     with_place(async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?, Item::new("two")?]).await?;
@@ -20,7 +20,7 @@ fn a_script_that_was_flushed_is_told_again() -> Result<()> {
 }
 
 #[test]
-fn a_server_that_was_killed_is_told_its_scripts_again() -> Result<()> {
+fn scripts_are_sent_again_after_the_server_was_killed() -> Result<()> {
     with_server(Settings::durable(), async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?]).await?;
@@ -31,9 +31,9 @@ fn a_server_that_was_killed_is_told_its_scripts_again() -> Result<()> {
     })
 }
 
-/// A missing right is found before anything is written: a script that lacked it half-way would not be undone.
+/// A missing right is reported before the first write, because the server does not undo a half-done script.
 #[test]
-fn a_missing_right_is_denied_when_a_namespace_is_opened() -> Result<()> {
+fn opening_a_namespace_without_a_right_is_denied() -> Result<()> {
     with_place(async |place| {
         let user = place.server.user();
         place.server.ask::<()>(cmd("ACL").arg("SETUSER").arg(user).arg("-lpop").arg("-zadd")).await?;
@@ -49,9 +49,9 @@ fn a_missing_right_is_denied_when_a_namespace_is_opened() -> Result<()> {
     })
 }
 
-/// The user has access to its own keys only: another store on the same server is out of reach.
+/// The user of one store is denied the keys of another store on the same server.
 #[test]
-fn a_prefix_that_is_not_the_user_s_is_denied() -> Result<()> {
+fn a_prefix_of_another_user_is_denied() -> Result<()> {
     with_place(async |place| {
         let url = place.server.url_at(place.server.address());
         let store = storagebox_redis::RedisStore::builder().prefix("sbtest_other")?.connect(&url)?;

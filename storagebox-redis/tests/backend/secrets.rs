@@ -35,7 +35,7 @@ fn a_closed_store_is_unavailable() -> Result<()> {
 
 /// The public types show neither the store's URL nor its data.
 #[test]
-fn nothing_public_shows_the_password() -> Result<()> {
+fn no_public_type_shows_the_password() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let client = redis::Client::open(place.server.url()).map_err(failed)?;
@@ -48,7 +48,7 @@ fn nothing_public_shows_the_password() -> Result<()> {
     })
 }
 
-/// No error contains the item of the failed call: codes are money.
+/// No error contains the item of the failed call, because items may be worth money.
 #[test]
 fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {

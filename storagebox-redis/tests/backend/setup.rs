@@ -17,7 +17,7 @@ fn elsewhere(place: &Place) -> Result<RedisStore> {
 }
 
 #[test]
-fn a_store_that_was_not_set_up_says_so_and_is_not_begun() -> Result<()> {
+fn a_call_before_setup_fails_and_creates_nothing() -> Result<()> {
     with_place(async |place| {
         let store = elsewhere(place)?;
         assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
@@ -30,9 +30,9 @@ fn a_store_that_was_not_set_up_says_so_and_is_not_begun() -> Result<()> {
     })
 }
 
-/// The write for `WAIT` created the store.
+/// Regression: the write that precedes `WAIT` created the store.
 #[test]
-fn a_store_that_was_not_set_up_is_not_begun_by_waiting_for_replicas() -> Result<()> {
+fn waiting_for_replicas_before_setup_creates_nothing() -> Result<()> {
     with_place(async |place| {
         let (prefix, url) = (format!("{}:elsewhere", place.prefix), place.server.url());
         let waits = RedisStore::builder().prefix(&prefix)?.wait(1, Duration::from_millis(1)).connect(&url)?;
@@ -45,7 +45,7 @@ fn a_store_that_was_not_set_up_is_not_begun_by_waiting_for_replicas() -> Result<
 }
 
 #[test]
-fn a_newer_store_is_refused_and_left_alone() -> Result<()> {
+fn a_newer_store_is_refused_and_unchanged() -> Result<()> {
     with_place(async |place| {
         let key = format!("{}:{{store}}", place.prefix);
         place.server.ask::<()>(cmd("HSET").arg(&key).arg("version").arg(2)).await?;
@@ -58,7 +58,7 @@ fn a_newer_store_is_refused_and_left_alone() -> Result<()> {
 }
 
 #[test]
-fn a_server_that_evicts_is_refused_unless_told_to_warn() -> Result<()> {
+fn an_evicting_server_is_refused_unless_eviction_is_warn() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         store.ping().await?;
@@ -75,9 +75,9 @@ async fn set_policy(place: &Place, policy: &str) -> Result<()> {
     place.server.ask(cmd("CONFIG").arg("SET").arg("maxmemory-policy").arg(policy)).await
 }
 
-/// These policies evict keys that expire; no key of a store expires.
+/// A `volatile-*` policy evicts only keys that expire, and no key of a store expires.
 #[test]
-fn a_server_that_evicts_nothing_of_ours_is_taken() -> Result<()> {
+fn a_server_that_evicts_only_expiring_keys_is_accepted() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         for policy in ["volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl", "noeviction"] {
@@ -89,9 +89,9 @@ fn a_server_that_evicts_nothing_of_ours_is_taken() -> Result<()> {
     })
 }
 
-/// Upkeep by a client that did not know the store's memory removed fences that were to last for ever.
+/// Regression: upkeep by a client that did not know the store's memory removed fences that the store keeps for ever.
 #[test]
-fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
+fn upkeep_uses_the_stored_memory() -> Result<()> {
     with_place(async |place| {
         let (prefix, url) = (format!("{}:elsewhere", place.prefix), place.server.url());
         let for_ever = place.builder()?.prefix(&prefix)?.remember(Retention::Forever).connect(&url)?;
@@ -103,7 +103,7 @@ fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
 }
 
 #[test]
-fn a_store_of_another_memory_is_refused() -> Result<()> {
+fn opening_a_store_with_another_memory_is_refused() -> Result<()> {
     with_place(async |place| {
         let url = place.server.url();
         memory::another_is_refused(|| place.builder()?.remember(Retention::Forever).connect(&url)).await?;
@@ -112,7 +112,7 @@ fn a_store_of_another_memory_is_refused() -> Result<()> {
 }
 
 #[test]
-fn an_append_only_file_can_be_required() -> Result<()> {
+fn a_server_without_a_required_append_only_file_is_refused() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = place.server.url_at(place.server.address());
         let store = place.builder()?.require_aof(true).connect(&url)?;

@@ -15,7 +15,7 @@ pub(crate) async fn keys(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 
-/// All keys of a namespace have its tag, so that a cluster has them in one slot, and no key expires by itself.
+/// All keys of a namespace have the same tag, so that a cluster keeps them in one slot. No key expires by itself.
 #[test]
 fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()> {
     with_place(async |place| {
@@ -37,10 +37,9 @@ fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()> {
     })
 }
 
-/// The library and the scripts agree on the bucket of a claim: scripts that compute it find a claim that the library
-/// placed.
+/// Scripts find a claim in the bucket that the library computes for it.
 #[test]
-fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
+fn scripts_and_library_agree_on_the_bucket_of_a_claim() -> Result<()> {
     with_place(async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&(0..100).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
@@ -56,9 +55,9 @@ fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
     })
 }
 
-/// Ended operations leave nothing behind once they need not be remembered.
+/// Upkeep removes ended operations completely.
 #[test]
-fn a_store_that_is_maintained_does_not_grow() -> Result<()> {
+fn a_maintained_store_does_not_grow() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let tokens = store.token_store(&"namespace".parse()?)?;

@@ -9,13 +9,13 @@ use tokio::task::spawn_blocking;
 
 use crate::support::failed;
 
-/// Encodes a path as a part of a URL.
+/// Percent-encodes a path for a URL.
 fn in_url(path: &std::path::Path) -> String {
     path.display().to_string().replace('%', "%25").replace('&', "%26")
 }
 
 #[tokio::test]
-async fn a_server_that_wants_a_certificate_is_shown_the_one_of_the_url() -> Result<()> {
+async fn a_server_that_requires_a_client_certificate_gets_it() -> Result<()> {
     let settings = Settings::quick().with_tls().with("tls-auth-clients", "yes");
     let server = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
     let authority = server.authority().expect("it has TLS");
@@ -28,14 +28,14 @@ async fn a_server_that_wants_a_certificate_is_shown_the_one_of_the_url() -> Resu
     builder.client_certificate(&read(certificate)?, &read(key)?)?.connect(&server.url())?.ping().await?;
     let error = RedisStore::connect(&trusting)?.ping().await.unwrap_err();
     let (kind, certainty) = (error.kind(), error.certainty());
-    // The server ends the connection with an alert, which may be lost with it.
+    // The server ends the connection with an alert. The alert may be lost with the connection.
     let is_refused = [ErrorKind::Denied, ErrorKind::Unavailable].contains(&kind);
     assert!(is_refused && certainty == Certainty::NotApplied, "a stranger: {error}");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_server_is_checked_against_its_authority() -> Result<()> {
+async fn a_server_certificate_of_an_unknown_authority_is_refused() -> Result<()> {
     let settings = Settings::quick().with_tls();
     let server = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
     let authority = fs::read(server.authority().expect("it has TLS")).map_err(failed)?;

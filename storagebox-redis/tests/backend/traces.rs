@@ -7,7 +7,7 @@ use crate::scene::with_place;
 use crate::structure::keys;
 
 #[test]
-fn a_call_that_is_refused_leaves_no_key() -> Result<()> {
+fn a_refused_call_leaves_no_key() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         refused(&store, "first").await?;

@@ -1,4 +1,5 @@
-//! The work of one step of upkeep, during which the server answers no other call. The server counts it, not a clock.
+//! The work of one step of upkeep, during which the server answers no other call. The tests count the server's commands
+//! and measure no time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -68,10 +69,9 @@ async fn aborted(place: &Place, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Regression: they were fields of one hash, which upkeep read as a whole for each one that it removed, and all that
-/// were over were removed together.
+/// Regression: for each ended operation, upkeep read all ended operations of its id and removed them in one step.
 #[test]
-fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
+fn ended_operations_of_one_id_are_removed_one_by_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         aborted(place, 1_000).await?;
@@ -91,9 +91,9 @@ fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
     })
 }
 
-/// Regression: a thousand records of the largest size were removed in one step.
+/// A step of upkeep removes at most a mebibyte of records.
 #[test]
-fn a_step_ends_few_records_that_are_large() -> Result<()> {
+fn an_upkeep_step_removes_few_large_records() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, large) = (place.store()?, Payload::try_from(&vec![7; 256 * 1024][..])?);
         let (records, op) = (store.dedup_repo(&"namespace".parse()?)?, OpId::new("op")?);
@@ -111,9 +111,9 @@ fn a_step_ends_few_records_that_are_large() -> Result<()> {
     })
 }
 
-/// This holds for ended claims and gone tokens too.
+/// A step of upkeep examines at most 100 ended claims.
 #[test]
-fn a_step_looks_at_few_entries() -> Result<()> {
+fn an_upkeep_step_examines_few_ended_claims() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -129,10 +129,10 @@ fn a_step_looks_at_few_entries() -> Result<()> {
     })
 }
 
-/// A namespace's name is entered before the namespace is created. A process that died in between, or lacked a right,
-/// leaves the name.
+/// Upkeep skips a namespace whose name is in the store and which does not exist.
 #[test]
-fn a_namespace_that_was_named_and_never_made_is_nothing_to_upkeep() -> Result<()> {
+fn upkeep_skips_a_namespace_that_was_never_created() -> Result<()> {
+    // A process that died, or lacked a right, before it created the namespace leaves such a name.
     with_server(Settings::quick(), async |place| {
         let namespaces = format!("{}:namespaces", place.key("store"));
         place.server.ask::<()>(cmd("SADD").arg(namespaces).arg("t.tokens.0")).await?;
@@ -141,10 +141,9 @@ fn a_namespace_that_was_named_and_never_made_is_nothing_to_upkeep() -> Result<()
     })
 }
 
-/// The process that created the namespace died before it marked it. The namespace has no data, and the next process
-/// that opens it marks it.
+/// A process that died left a namespace without its mark. The next process that opens the namespace marks it.
 #[test]
-fn a_namespace_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Result<()> {
+fn an_unmarked_namespace_is_marked_when_it_is_opened() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (made, tag) = (format!("{}:made", place.key("store")), "b.namespace.0");
         place.store()?.item_bank(&"namespace".parse()?)?.counts().await?;
@@ -160,7 +159,7 @@ fn a_namespace_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Res
     })
 }
 
-/// Makes `count` deletions with this stamp.
+/// Deletes `count` keys with the time or number `at`, so that each leaves a tombstone.
 async fn tombstones(place: &Place, options: OrderedOptions, at: i64, count: i64) -> Result<Arc<dyn OrderedStore>> {
     let (values, writer) = (place.store()?.ordered_store(&"namespace".parse()?, options)?, WriterId::new("writer")?);
     let stamp = Stamp::new(at, writer);
@@ -175,9 +174,9 @@ fn is_halfway(outcome: Result<Maintained>) {
     assert_eq!(found, (ErrorKind::Corrupt, Certainty::Unknown, false), "{error}");
 }
 
-/// The second step finds data that it cannot read; the first step has deleted something.
+/// Upkeep deletes entries in its first step, and finds corrupt data in its second step.
 #[test]
-fn upkeep_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
+fn upkeep_that_fails_after_a_deletion_has_unknown_certainty() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, gone) = (place.store()?, format!("{}:g:0", place.key("t.namespace.0")));
         let tokens: Vec<_> = (0..150).map(|number| TokenId::new(format!("{number}"))).collect::<Result<_>>()?;
@@ -193,7 +192,7 @@ fn upkeep_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()>
 }
 
 #[test]
-fn a_purge_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
+fn a_purge_that_fails_after_a_deletion_has_unknown_certainty() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let values = tombstones(place, OrderedOptions::sequence(), 1, 1_100).await?;
         let (queue, cells) =
@@ -206,9 +205,9 @@ fn a_purge_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()
     })
 }
 
-/// Regression: a thousand were removed in one step.
+/// A step of upkeep examines at most 100 tombstones.
 #[test]
-fn a_step_looks_at_few_tombstones() -> Result<()> {
+fn an_upkeep_step_examines_few_tombstones() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (seconds, _): (i64, i64) = place.server.ask(&cmd("TIME")).await?;
         tombstones(place, OrderedOptions::time(), seconds * 1_000, 450).await?;
@@ -221,9 +220,9 @@ fn a_step_looks_at_few_tombstones() -> Result<()> {
     })
 }
 
-/// There are more namespaces than one call lists.
+/// Upkeep visits more namespaces than one call lists.
 #[test]
-fn every_namespace_of_many_has_its_upkeep() -> Result<()> {
+fn upkeep_visits_each_of_many_namespaces() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let releases = (0..300).map(|number| {

@@ -4,7 +4,7 @@ use storagebox_redis::RedisStore;
 use storagebox_testkit::checks::urls;
 
 #[test]
-fn whatever_a_url_says() {
+fn whatever_url_is_read_or_refused() {
     let known = [
         "redis://ann:hunter2@redis.example.com:6379/3?prefix=a&remember=7d&call_timeout=10s",
         "rediss://[::1]/?wait=1&wait_timeout=1s&remember=forever",

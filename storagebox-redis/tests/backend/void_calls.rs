@@ -18,7 +18,7 @@ use crate::structure::keys;
 use crate::support::{Place, failed};
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// Longer than the store remembers what has ended.
+/// A time longer than the store remembers ended operations.
 const WEEK: Duration = Duration::from_secs(8 * 24 * 3_600);
 
 fn lost() -> Attempt {
@@ -33,7 +33,7 @@ async fn add(bank: &dyn ItemBank, items: &[&str]) -> Result<()> {
     bank.add(&items.iter().map(|item| Item::new(*item)).collect::<Result<Vec<_>>>()?).await.map(drop)
 }
 
-/// Returns the stored value of a claim.
+/// Returns the stored value of a claim, or `None` if the claim is not stored.
 async fn row(place: &Place, claim: &ClaimId) -> Result<Option<String>> {
     for key in keys(place).await?.iter().filter(|key| key.contains(":c:")) {
         let value = place.server.ask::<Option<String>>(cmd("HGET").arg(key).arg(claim.as_str())).await?;
@@ -64,7 +64,7 @@ fn a_take_that_arrives_after_its_refusal_takes_nothing() -> Result<()> {
     })
 }
 
-/// What the claim does meanwhile, by other calls, does not bring a void call back.
+/// Other calls of a claim succeed, and its void calls stay without effect.
 #[test]
 fn calls_stay_void_until_the_claim_is_forgotten() -> Result<()> {
     with_place(async |place| {
@@ -96,7 +96,7 @@ fn calls_stay_void_until_the_claim_is_forgotten() -> Result<()> {
     })
 }
 
-/// The claim ends by its own release, and by the take of another claim after its hold has lapsed.
+/// Void calls stay void after their claim was released, and after another claim took its item.
 #[test]
 fn calls_stay_void_when_the_claim_ends() -> Result<()> {
     with_place(async |place| {
@@ -122,7 +122,7 @@ fn calls_stay_void_when_the_claim_ends() -> Result<()> {
 }
 
 #[test]
-fn a_refusal_that_would_void_one_call_too_many_is_open() -> Result<()> {
+fn a_refusal_beyond_the_limit_of_void_calls_is_unknown() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = bank(place).await?;
         let most = i64::try_from(Attempt::MAX_VOID).map_err(failed)?;
@@ -145,7 +145,7 @@ fn a_refusal_that_would_void_one_call_too_many_is_open() -> Result<()> {
     })
 }
 
-/// By the clock, and by upkeep. The later of two calls counts.
+/// A claim with void calls is forgotten some time after its last void call, like an ended claim.
 #[test]
 fn void_calls_are_forgotten_like_ended_claims() -> Result<()> {
     with_place(async |place| {
@@ -170,7 +170,7 @@ fn void_calls_are_forgotten_like_ended_claims() -> Result<()> {
     })
 }
 
-/// A take in whose way many withdrawn items are runs several scripts. The call becomes void between two of them.
+/// A take needs several scripts to skip withdrawn items. Its call becomes void between two of these scripts.
 #[test]
 fn a_take_in_progress_finds_that_its_call_is_void() -> Result<()> {
     with_place(async |place| {
@@ -198,7 +198,8 @@ fn a_take_in_progress_finds_that_its_call_is_void() -> Result<()> {
     })
 }
 
-/// A check of the whole bank finds nothing wrong with void calls, and queues those that upkeep would not find.
+/// A repair of the bank changes no void call. Upkeep later forgets the claims that the repair found missing in the
+/// queue.
 #[test]
 fn a_repair_leaves_void_calls_as_they_are() -> Result<()> {
     with_place(async |place| {
@@ -233,7 +234,7 @@ fn void_calls_that_cannot_be_read_are_corrupt() -> Result<()> {
         let key = keys.iter().find(|key| key.contains(":c:")).ok_or_else(|| failed("no claim"))?;
         for damaged in ["\0V", "\0V;", "\0V -7 ;", "\0V -7 \0U0000000000000001", "\0V x ;one", "\0V -7 ;\0U"] {
             place.server.ask::<()>(cmd("HSET").arg(key).arg("ada").arg(damaged)).await?;
-            // The error of a repeated attempt is about the lost one too.
+            // The error of a repeated attempt also covers the lost attempt.
             for (attempt, certainty) in [(lost(), Certainty::NotApplied), (lost().again(), Certainty::Unknown)] {
                 let error = bank.attempt_take(attempt, &ada, Hold::Forever).await.unwrap_err();
                 assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, certainty), "{damaged:?}: {error}");

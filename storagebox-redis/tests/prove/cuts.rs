@@ -1,4 +1,4 @@
-//! Replies that are lost after the server has made the change: the backend's own retry finds it made.
+//! Replies that are lost after the server has made the change. The retry of the backend finds the change made.
 
 use std::sync::Arc;
 
@@ -30,8 +30,9 @@ async fn of_cluster(place: &Place) -> Result<Far> {
     Ok(Far { proxies, store: Arc::new(builder.connect(&place.server.url())?) })
 }
 
-/// Makes the namespace's node learn the scripts: the answer to an unknown script is not the answer to a call.
+/// Makes the namespace's node learn the scripts.
 async fn warm(store: &dyn Backend) -> Result<()> {
+    // Otherwise the first answer would only say that the script is unknown.
     let (name, other) = ("cuts".parse()?, "other");
     let _ = store.item_bank(&name)?.take(&ClaimId::new(other)?, Hold::Forever).await?;
     let records = store.dedup_repo(&name)?;
@@ -45,13 +46,13 @@ async fn warm(store: &dyn Backend) -> Result<()> {
 
 #[test]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
+fn a_retry_after_a_lost_reply_finds_the_call_done() -> Result<()> {
     with_place(async |place| each_is_found_done(&of_one(place).await?, "one node").await)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn on_a_cluster_a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
+async fn a_retry_on_a_cluster_after_a_lost_reply_finds_the_call_done() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     each_is_found_done(&of_cluster(&place).await?, "a cluster of six").await
 }
@@ -70,9 +71,9 @@ async fn each_is_found_done(far: &Far, on: &str) -> Result<()> {
     Ok(())
 }
 
-/// The calls share one connection.
+/// Calls on one connection lose their replies together, and each takes effect once.
 #[test]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
+fn calls_whose_replies_are_lost_together_are_done_once() -> Result<()> {
     with_place(async |place| of_one(place).await?.lose_together().await)
 }

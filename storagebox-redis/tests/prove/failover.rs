@@ -15,7 +15,7 @@ use crate::support::{Place, Server, failed};
 
 const CALLERS: usize = 16;
 const ITEMS: usize = 200_000;
-/// The number of takes that are acknowledged while the replica lags.
+/// The number of takes that the master acknowledges before its replica has them.
 const UNSEEN: usize = 1_000;
 
 /// The tag of the bank.
@@ -27,7 +27,7 @@ type Given = HashMap<String, Item>;
 /// With `wait=1`, the promoted replica has each acknowledged take.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn what_a_replica_had_outlives_its_master() -> Result<()> {
+async fn takes_with_wait_survive_the_kill_of_the_master() -> Result<()> {
     nothing_is_lost("failover", Server::cluster(quick_to_fail_over()).await?).await
 }
 
@@ -44,11 +44,11 @@ async fn nothing_is_lost(what: &str, server: Arc<Server>) -> Result<()> {
     Ok(())
 }
 
-/// Without `wait`, acknowledged takes are lost, and the audit names them: no others are lost, and only through them
-/// does an item have two claims.
+/// Without `wait`, acknowledged takes are lost, and the audit counts them. An item has two claims only if one of its
+/// takes was lost.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn what_no_replica_had_is_lost_and_is_named() -> Result<()> {
+async fn takes_without_wait_are_lost_and_counted_by_the_audit() -> Result<()> {
     let cluster = Server::cluster(quick_to_fail_over()).await?;
     let (lost, double, given) = fail_over(cluster, 0, Replica::Lags).await?;
     println!("failover, wait 0: {given} takes acknowledged, {lost} lost, {double} items with two claims");
@@ -57,7 +57,7 @@ async fn what_no_replica_had_is_lost_and_is_named() -> Result<()> {
     Ok(())
 }
 
-/// Settings with which a killed master is replaced soon.
+/// Returns the settings of servers whose killed master is replaced soon.
 fn quick_to_fail_over() -> Settings {
     Settings::durable().with_failover_after(Duration::from_secs(2))
 }
@@ -89,12 +89,12 @@ async fn fail_over(server: Arc<Server>, wait: u32, replica: Replica) -> Result<(
     Ok((audited.0, audited.1, given.len()))
 }
 
-/// Callers that take items until they are stopped.
+/// The tasks that take items until they are stopped.
 struct Load {
     callers: JoinSet<Result<Given>>,
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicUsize>,
-    /// The last error after which an attempt was repeated.
+    /// The last error that a task met before it repeated a take.
     met: Arc<Mutex<String>>,
 }
 
@@ -114,7 +114,7 @@ impl Load {
         load
     }
 
-    /// Waits until `takes` more takes were answered. A caller that cannot continue reports why.
+    /// Waits until `takes` more takes were answered. Returns an error if a task has stopped.
     async fn goes_on(&mut self, what: &str, takes: usize) -> Result<()> {
         let enough = self.answered.load(Ordering::SeqCst) + takes;
         let (callers, answered) = (&mut self.callers, &self.answered);
@@ -169,7 +169,7 @@ impl Caller {
     }
 }
 
-/// Makes the bank's master send nothing to its replica, which continues to ask.
+/// Makes the bank's master send no more changes to its replica.
 async fn hold_the_replica_of(place: &Place) -> Result<()> {
     let number = place.master_of(BANK).await?.ok_or_else(|| failed("no master has the bank"))?;
     let mut master = place.server.node(number).await?;
@@ -179,7 +179,7 @@ async fn hold_the_replica_of(place: &Place) -> Result<()> {
     hold.exec_async(&mut master).await.map_err(failed)
 }
 
-/// Kills the master of the bank, and starts it again as a replica once its replica has been promoted.
+/// Kills the master of the bank, waits until its replica is promoted, and starts it again as a replica.
 async fn kill_the_master_of(place: &Place) -> Result<()> {
     let number = place.master_of(BANK).await?.ok_or_else(|| failed("no master has the bank"))?;
     let server = Arc::clone(&place.server);
@@ -198,7 +198,8 @@ async fn on_the_node(
     acted.await.map_err(failed)?.map_err(failed)
 }
 
-/// Returns how many acknowledged takes the bank no longer knows, and how many items were acknowledged to two claims.
+/// Returns the number of acknowledged takes that the bank no longer knows, and of items that were acknowledged to two
+/// claims.
 async fn audit(bank: &dyn ItemBank, given: &Given) -> Result<(usize, usize)> {
     let (mut lost, mut claims_of) = (HashSet::new(), HashMap::<_, Vec<_>>::new());
     for (claim, item) in given {

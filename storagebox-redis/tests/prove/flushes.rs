@@ -16,7 +16,7 @@ const ROUNDS: usize = 200;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn scripts_that_are_forgotten_are_told_again() -> Result<()> {
+async fn forgotten_scripts_are_sent_again_under_load() -> Result<()> {
     in_place(async |place| {
         let namespaces = Namespaces::of(&place.store()?)?;
         fill(&namespaces, CALLERS * ROUNDS).await?;

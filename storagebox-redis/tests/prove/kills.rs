@@ -9,7 +9,7 @@ use crate::support::Server;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn what_was_acknowledged_outlives_twenty_kills() -> Result<()> {
+async fn acknowledged_calls_survive_twenty_kills() -> Result<()> {
     let server = Server::alone(Settings::durable()).await?;
     let store = server.place().await?.store()?;
     outlives_twenty_kills(&store, async || kill(&server).await).await?;

@@ -10,20 +10,20 @@ use crate::support::{Place, failed};
 
 const BATCH: usize = 100_000;
 const CALLERS: usize = 64;
-/// The most bytes per item. A set of items and a hash of ids would take 192.
+/// The most bytes per item on the server. A plain set of items with a hash of ids would take 192.
 const MOST: f64 = 130.0;
 
-/// Items of 17 bytes, taken by ids of 36.
+/// A million items of 17 bytes, taken by ids of 36 bytes.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn a_million_items_that_were_taken_are_small() -> Result<()> {
+async fn a_million_taken_items_stay_within_the_memory_limit() -> Result<()> {
     are_small(1_000_000).await
 }
 
-/// The bank has more buckets than at first.
+/// Ten million items, for which the bank has increased its number of buckets.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes a quarter of an hour: cargo xtask prove redis"]
-async fn ten_million_items_that_were_taken_are_small() -> Result<()> {
+async fn ten_million_taken_items_stay_within_the_memory_limit() -> Result<()> {
     are_small(10_000_000).await
 }
 

@@ -47,7 +47,7 @@ async fn carry(mut caller: Caller, is_over: Arc<AtomicBool>) -> Result<Caller> {
     Ok(caller)
 }
 
-/// Moves the keys in parts, so that calls arrive while the keys are on both nodes.
+/// Moves the bank's slot again and again, in parts. Before each move, the callers get 500 more answers.
 async fn move_again_and_again(place: &Place, answered: &AtomicU64) -> Result<()> {
     for number in 1..=MOVES {
         let goal = answered.load(Ordering::SeqCst) + 500;

@@ -1,5 +1,5 @@
-//! The suite without each right of the README's list: with the right missing from the beginning, and with the right
-//! repeatedly taken away and restored. Its cases fail, because their calls are `Denied`. No call is `Corrupt` or
+//! Runs the suite without each right of the README's list: first with the right missing from the beginning, then with
+//! the right repeatedly taken away and restored. Cases fail, because their calls are `Denied`. No call is `Corrupt` or
 //! unknown, and once the right is restored, nothing is lost.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,18 +23,19 @@ use crate::support::{Place, Server, failed};
 
 const COMMANDS: &str = include_str!("../../lua/commands.txt");
 
-/// A timeout so long that no call ends because the machine is busy.
+/// A call timeout that no call reaches, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How long the right is taken away, and how long it is there, so that the calls of a case have begun.
+/// How long the right is missing before it is restored.
 const GONE: Duration = Duration::from_millis(5);
+/// How long the right is there before it is taken away again, so that the calls of a case can begin.
 const THERE: Duration = Duration::from_millis(50);
 
-/// The answers to the calls of the cases.
+/// The number of denied calls, and the errors that no call may return.
 #[derive(Debug, Default)]
 struct Heard {
     denied: AtomicUsize,
-    /// Descriptions of what went wrong.
+    /// Descriptions of failed checks.
     faults: Mutex<Vec<String>>,
 }
 
@@ -70,7 +71,7 @@ impl Denying {
         lock(&self.places)
     }
 
-    /// Returns a case whose store is not set up.
+    /// Returns a case with an empty place, in which the store is not set up.
     fn case(&self) -> Case {
         let number = self.places().len();
         let prefix = format!("{}.{number}.{:08x}", self.server.user(), fastrand::u32(..));
@@ -144,7 +145,7 @@ impl TestClock for Hand {
     }
 }
 
-/// Runs the suite once, which starts its own threads. Returns how many cases passed, and how many calls were denied.
+/// Runs the suite once. Returns the number of cases that passed, and the number of calls that were denied.
 fn suite(harness: &Denying) -> (usize, usize) {
     let denied = harness.heard.denied.load(Ordering::SeqCst);
     let held = AtomicUsize::new(0);
@@ -157,7 +158,7 @@ fn suite(harness: &Denying) -> (usize, usize) {
     (held.into_inner(), harness.heard.denied.load(Ordering::SeqCst) - denied)
 }
 
-/// Takes the right away and restores it until `over` is set; then the right is there.
+/// Takes the right away and restores it, alternately, until `over` is set. At the end, the right is restored.
 async fn turns(harness: Denying, right: String, over: Arc<AtomicBool>) -> Result<()> {
     while !over.load(Ordering::SeqCst) {
         harness.set(format!("-{right}")).await?;
@@ -168,7 +169,7 @@ async fn turns(harness: Denying, right: String, over: Arc<AtomicBool>) -> Result
     Ok(())
 }
 
-/// Audits, with all rights, all data that the run left. Returns the number of items.
+/// Audits all data that the suite has left, with all rights. Returns the number of items.
 async fn audit(place: &Place) -> Result<usize> {
     let (store, mut items) = (by_administrator(place)?, 0);
     while store.maintain(1_000).await?.more {}
@@ -225,7 +226,7 @@ fn audit_all(runtime: &Runtime, harness: &Denying) -> (usize, usize) {
 
 #[test]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-fn the_suite_loses_nothing_without_each_right() {
+fn the_suite_loses_nothing_while_one_right_is_missing() {
     let runtime = Runtime::new().expect("threads");
     let server = runtime.block_on(Server::shared()).expect("a server");
     let harness = Denying { server, places: Arc::default(), heard: Arc::default() };

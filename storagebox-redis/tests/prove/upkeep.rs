@@ -9,7 +9,7 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::in_server;
 use crate::support::{Place, failed};
 
-/// One per second for a week.
+/// The number of leases: one per second for a week.
 const OVER: usize = 604_800;
 const LARGE: usize = 1_000;
 /// The threshold of the slow log, in microseconds.
@@ -19,7 +19,7 @@ const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn a_week_of_leases_of_one_id_goes_in_short_steps() -> Result<()> {
+async fn upkeep_of_a_week_of_leases_takes_short_steps() -> Result<()> {
     in_server(Settings::quick(), async |place| {
         let (store, id) = (place.store()?, DedupId::new("id")?);
         let leases = store.lease_repo(&"namespace".parse()?)?;
@@ -40,7 +40,7 @@ async fn a_week_of_leases_of_one_id_goes_in_short_steps() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn a_thousand_large_records_end_in_short_steps() -> Result<()> {
+async fn upkeep_of_a_thousand_large_records_takes_short_steps() -> Result<()> {
     in_server(Settings::quick(), async |place| {
         let (store, value) = (place.store()?, Payload::try_from(&vec![7; 256 * 1024][..])?);
         let (records, op) = (store.dedup_repo(&"namespace".parse()?)?, OpId::new("op")?);
@@ -56,7 +56,7 @@ async fn a_thousand_large_records_end_in_short_steps() -> Result<()> {
     .await
 }
 
-/// Makes the server log slow commands and count commands from now on.
+/// Makes the server log slow commands, and resets its counts of commands.
 async fn watch(place: &Place) -> Result<()> {
     for (name, value) in [("slowlog-log-slower-than", MOST), ("slowlog-max-len", 1_000_000)] {
         place.server.ask::<()>(cmd("CONFIG").arg("SET").arg(name).arg(value)).await?;
@@ -65,7 +65,7 @@ async fn watch(place: &Place) -> Result<()> {
     place.server.ask(cmd("SLOWLOG").arg("RESET")).await
 }
 
-/// Reports how many scripts took longer. A busy machine sometimes interrupts a script.
+/// Reports the number of scripts that took longer than [`MOST`].
 async fn report(place: &Place, what: &str) -> Result<()> {
     type Entry = (u64, u64, u64, Vec<String>, String, String);
     let noted: Vec<Entry> = place.server.ask(cmd("SLOWLOG").arg("GET").arg(-1)).await?;

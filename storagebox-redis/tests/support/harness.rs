@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 
 use super::place::{Place, Server, failed};
 
-/// Longer than a case may pause, so that no call ends because the machine is busy.
+/// A call timeout that no call reaches, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The configuration of the stores under test.
@@ -80,7 +80,7 @@ pub async fn open_beside(url: String) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(RedisStore::builder().call_timeout(PATIENCE).connect(&url)?))
 }
 
-/// A prefix of keys for one case.
+/// A case's prefix of keys, and what the case needs on it.
 struct Prefix {
     place: Place,
     set_up: SetUp,
@@ -141,9 +141,9 @@ impl Harness for RedisHarness {
 
 #[async_trait]
 impl Sandbox for Prefix {
-    /// Opens a store that is already connected: the suite drops each call at every point where it pends, and the test
-    /// is about the calls.
+    /// Opens a store that is already connected.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
+        // The suite drops each call wherever the call waits, and its cases are about calls, not about connecting.
         connected(self.store(&self.place.server.url())?).await
     }
 
@@ -159,7 +159,7 @@ impl Sandbox for Prefix {
         Ok(Arc::new(self.store(&self.place.server.url_at(proxy))?))
     }
 
-    /// Reads the hashes without the library.
+    /// Reads the state of each item from the stored hashes, without the library.
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
         let Place { server, prefix, moved } = &self.place;
         let mut masters = server.masters().await?;
@@ -188,8 +188,7 @@ fn escape(byte: u8) -> String {
     }
 }
 
-/// Returns all fields of the hashes whose keys begin with the prefix. A tag contains no character that is special in a
-/// pattern.
+/// Returns the fields of all hashes whose keys begin with the prefix.
 async fn hashes(masters: &mut [MultiplexedConnection], prefix: &str) -> Result<HashMap<String, String>> {
     let mut fields = HashMap::new();
     for master in masters {
@@ -222,7 +221,7 @@ fn listed(item: String, state: &str, claims: &HashMap<String, String>, now: i64)
     Ok(ListedItem { item: Item::new(item)?, state })
 }
 
-/// Returns the state of an item that names a claim, according to that claim.
+/// Returns the state of an item, according to the stored claim that the item names.
 fn held(item: &str, claim: &str, claims: &HashMap<String, String>, now: i64) -> Result<ItemState> {
     let value = claims.get(claim).ok_or_else(|| failed("an item's claim is not there"))?;
     // Void calls precede the rest.

@@ -28,10 +28,9 @@ pub struct Server {
     /// The name of the user, with which all its keys begin.
     name: String,
     places: AtomicU64,
-    /// The prefixes of places that no case uses any more.
+    /// The prefixes of ended cases, whose keys are not removed yet.
     used: Mutex<HashSet<String>>,
-    /// The administrator's connection to the single node. Connecting for each command would take three round trips
-    /// instead of one.
+    /// The administrator's connection to the single node. It is kept for all commands.
     kept: Mutex<Option<MultiplexedConnection>>,
     /// The CA of a server with TLS, in PEM.
     authority: Option<Vec<u8>>,
@@ -207,7 +206,7 @@ impl Server {
         self.ask(cmd("ACL").arg("DELUSER").arg(&self.name)).await
     }
 
-    /// Removes the keys for which `is_so` is true.
+    /// Removes the keys for which `is_so` returns true.
     async fn remove_keys(&self, is_so: impl Fn(&[u8]) -> bool) -> Result<()> {
         let mut admin = self.connected(&self.urls[0]).await?;
         let mut cursor = 0_u64;
@@ -227,7 +226,7 @@ impl Server {
     }
 }
 
-/// The number of used places that are removed at once.
+/// The number of prefixes whose keys are removed at once.
 const MANY: usize = 16;
 
 fn knowing(settings: Settings, name: &str) -> Settings {
@@ -244,7 +243,7 @@ pub fn grants(prefix: &str) -> String {
     grants.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a pattern of the prefixes of all places: one user serves every case of a test program.
+/// Returns a key pattern for the prefixes of all places of this user.
 fn any_place_of(name: &str) -> String {
     format!("{name}.*")
 }

@@ -1,6 +1,6 @@
 -- D-7 Reads the record or the lease of an id, and when an operation on the id ended.
 -- ?1 namespace, ?2 id, ?3 op
--- Returns always one row, with nulls for what does not exist.
+-- Always returns one row, with nulls for a row that does not exist.
 SELECT r.state, r.op, r.value, r.version, r.fence, r.fingerprint, r.replaced_by, r.replaced_version, r.until,
        e.since AS ended
 FROM (SELECT 1)

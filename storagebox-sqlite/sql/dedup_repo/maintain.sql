@@ -1,4 +1,4 @@
--- S-2 Deletes expired records, whose operations it fences, and lapsed leases whose memory is over.
+-- S-2 Deletes expired records, and fences their operations. Deletes lapsed leases whose memory is over.
 -- ?1 now, ?2 forgotten, ?3 limit
 -- Returns the number of deleted rows.
 INSERT OR REPLACE INTO storagebox_ended_ops (namespace, id, op, since)

@@ -1,5 +1,5 @@
--- D-5 Increments the namespace's last number. The statements of a record or a lease follow and use the number.
--- The number is also above the numbers in the id's row: after a restore the last number may be older than the row.
+-- D-5 Increments the namespace's last number, which the statement after this one gives to a record or a lease. The new
+-- number is also above the numbers in the id's row, because a restore may have set the last number back.
 -- ?1 namespace, ?2 id
 UPDATE storagebox_namespaces
 SET last_number = 1 + max(last_number, coalesce((

@@ -1,4 +1,4 @@
--- D-1 Records a value. Replaces a lapsed lease. Before it: `next_number.sql`.
+-- D-1 Records a value. Replaces a lapsed lease. `next_number.sql` runs before.
 -- ?1 namespace, ?2 id, ?3 op, ?4 value, ?5 until
 -- Returns the version of the record.
 INSERT OR REPLACE INTO storagebox_records (namespace, id, state, op, value, version, until)

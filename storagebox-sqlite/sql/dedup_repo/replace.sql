@@ -1,4 +1,4 @@
--- D-1 Replaces the value of a record. Before it: `next_number.sql`.
+-- D-1 Replaces the value of a record. `next_number.sql` runs before.
 -- ?1 namespace, ?2 id, ?3 value, ?4 op, ?5 version
 -- Returns the new version of the record.
 UPDATE storagebox_records

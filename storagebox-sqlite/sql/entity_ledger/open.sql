@@ -1,7 +1,7 @@
 -- E-5 Reads an entity, the entry of a message and whether the message's token is live, in one snapshot.
 -- An entity whose memory is over counts as absent.
 -- ?1 name, ?2 now, ?3 key, ?4 message, ?5 name of the tokens or null, ?6 token or null
--- Returns always one row, with nulls for what does not exist.
+-- Always returns one row, with nulls for a row that does not exist.
 SELECT e.version, e.state, o.op, o.later, o.chosen, o.content, t.token IS NOT NULL AS is_live
 FROM (
     SELECT memory,

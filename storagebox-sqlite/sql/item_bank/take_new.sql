@@ -1,7 +1,8 @@
 -- IB-1, IB-3 Gives a new claim a free item, without a transaction around the statement.
 -- The unique index of claims makes the statement ignore a claim that has an item already.
 -- ?1 name, ?2 version of the tables, ?3 claim, ?4 until
--- Returns the item; no row if the claim is known or has void calls, no item is free, or the bank or the version is another.
+-- Returns the item. Returns no row if the claim is known or has void calls, no item is free, the bank does not exist,
+-- or the tables have another version.
 UPDATE OR IGNORE storagebox_items SET state = 'held', claim = ?3, until = ?4 WHERE place = (
     SELECT place FROM storagebox_items INDEXED BY storagebox_items_free
     WHERE bank = (SELECT number FROM storagebox_namespaces WHERE kind = 'bank' AND name = ?1) AND state = 'free' LIMIT 1

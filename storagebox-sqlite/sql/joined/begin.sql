@@ -1,3 +1,3 @@
--- J-2 Begins a call within a transaction of the caller, which can not be committed before `end.sql`.
+-- J-2 Begins a call within a transaction of the caller, which cannot be committed before `end.sql`.
 INSERT INTO main.storagebox_unfinished_calls VALUES (-1);
 SAVEPOINT storagebox

@@ -1,3 +1,3 @@
--- J-2 Undoes a call that `begin.sql` began. The transaction can not be committed any more.
+-- J-2 Undoes a call that `begin.sql` began. The transaction cannot be committed any more.
 ROLLBACK TO storagebox;
 RELEASE storagebox

@@ -1,5 +1,5 @@
--- D-6, D-7 Ends a lease that inherited its fingerprint, and fences its operation. The row stays, to keep the
--- fingerprint, as a lapsed lease with an empty operation, which no operation has as its id.
+-- D-6, D-7 Ends a lease that inherited its fingerprint, and fences its operation. The row keeps the fingerprint. It
+-- becomes a lapsed lease with an empty operation id, which no operation has.
 -- ?1 namespace, ?2 id, ?3 now
 INSERT OR REPLACE INTO storagebox_ended_ops (namespace, id, op, since)
 SELECT namespace, id, op, ?3 FROM storagebox_records WHERE namespace = ?1 AND id = ?2;

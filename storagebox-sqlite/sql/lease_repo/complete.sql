@@ -1,4 +1,4 @@
--- D-5 Records the result of a lease. Before it: `next_number.sql`.
+-- D-5 Records the result of a lease. `next_number.sql` runs before.
 -- ?1 namespace, ?2 id, ?3 value, ?4 until
 -- Returns the version of the record.
 UPDATE storagebox_records

@@ -1,2 +1,2 @@
--- Changes nothing, and fails if the file is read-only. `BEGIN IMMEDIATE` does not: it succeeds on a read-only file.
+-- Changes nothing, and fails if the file is read-only. `BEGIN IMMEDIATE` would succeed on a read-only file.
 DELETE FROM storagebox_store WHERE 0

@@ -24,10 +24,11 @@ pub(super) trait Job: Send + Sync {
     /// Makes the call within a transaction, and keeps the answer.
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>>;
 
-    /// Makes the call without a transaction, if it can be, keeps the answer, and returns whether the call is done.
+    /// Makes the call without a transaction, if the call allows that. Keeps the answer, and returns whether the call is
+    /// done.
     fn make_at_once<'c>(&'c self, connection: &'c mut SqliteConnection) -> Option<BoxFuture<'c, Result<bool>>>;
 
-    /// Notes that the call is committed.
+    /// Records that the call is committed.
     fn committed(&self);
 
     fn progress(&self) -> &Progress;
@@ -51,18 +52,19 @@ impl Progress {
         !matches!(begun, Err(WITHDRAWN))
     }
 
-    /// Lets the call wait again after an attempt that changed nothing, unless it was withdrawn.
+    /// Returns the call to the state before it began, after an attempt that changed nothing. A withdrawn call stays
+    /// withdrawn.
     pub(super) fn wait_again(&self) {
         self.ends.store(false, Ordering::SeqCst);
         let _withdrawn = self.stage.compare_exchange(BEGUN, WAITING, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// Notes that the call may be applied from now on, because its commit begins.
+    /// Records that the call may be applied from now on, because its commit begins.
     pub(super) fn end(&self) {
         self.ends.store(true, Ordering::SeqCst);
     }
 
-    /// Returns whether the call may have been applied if its task is lost. Before its commit it is rolled back.
+    /// Returns whether a call whose task was lost may have been applied: its commit had begun.
     pub(super) fn may_have_ended(&self) -> bool {
         self.ends.load(Ordering::SeqCst)
     }
@@ -71,13 +73,14 @@ impl Progress {
         self.stage.load(Ordering::SeqCst) == WITHDRAWN
     }
 
-    /// Withdraws the call, and returns whether it had not begun. A call that has begun goes on, but is not retried.
+    /// Withdraws the call, and returns whether the call had not begun. A call that has begun continues, but is not
+    /// retried.
     fn withdraw(&self) -> bool {
         self.stage.swap(WITHDRAWN, Ordering::SeqCst) != BEGUN
     }
 }
 
-/// Withdraws the call when its caller drops this guard: a call that has not begun is not made.
+/// A guard that withdraws the call when it is dropped. A call that has not begun by then is not made.
 pub(super) struct Withdrawn(Arc<dyn Job>);
 
 impl Withdrawn {
@@ -85,7 +88,7 @@ impl Withdrawn {
         Self(job)
     }
 
-    /// Withdraws the call, and returns whether it did not begin and so never will.
+    /// Withdraws the call, and returns whether this was in time, so that the call never begins.
     pub(super) fn now(&self) -> bool {
         self.0.progress().withdraw()
     }
@@ -97,7 +100,7 @@ impl Drop for Withdrawn {
     }
 }
 
-/// A call with its arguments, and with its answer after it is made.
+/// A call with its arguments, and, once it was made, with its answer.
 pub(crate) struct Call<A, T> {
     inner: Arc<Inner>,
     place: Option<Arc<OpenNamespace>>,
@@ -133,8 +136,8 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
         Step { connection, number, now, forgotten: now.forgotten(memory), is_open }
     }
 
-    /// Returns the function that makes the call without a transaction, if the call has one. A namespace that this
-    /// handle has not opened needs a transaction if the store was opened with a `remember`, which is checked there.
+    /// Returns the function that makes the call without a transaction, if the call has one. If the store was opened
+    /// with a `remember`, the first call on a namespace needs a transaction, which checks the `remember`.
     fn at_once(&self) -> Option<Once<A, T>> {
         let is_judged = self.inner.settings.options.remember.is_none();
         self.once.filter(|_| self.place.as_ref().is_some_and(|place| is_judged || place.is_open()))

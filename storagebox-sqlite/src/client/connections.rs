@@ -41,7 +41,8 @@ pub(crate) struct Own {
 
 impl Connections {
     pub(crate) fn own(path: &Path, settings: &Settings) -> Self {
-        // `Pauses` wait for locks, and not the driver, whose pauses grow, so that the oldest caller waits longest.
+        // The driver does not wait for locks: its pauses grow, so the oldest caller would wait longest. `Pauses` waits
+        // instead.
         let options = SqliteConnectOptions::new()
             .filename(path)
             .busy_timeout(Duration::ZERO)
@@ -74,7 +75,7 @@ impl Connections {
         }
     }
 
-    /// Runs one statement that reads, as soon as a connection is free. The future may be dropped at any time.
+    /// Runs one reading statement as soon as a connection is free. Dropping the future is safe at any time.
     pub(crate) async fn look<'q>(&self, ask: impl FnOnce() -> Ask<'q>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         match self {
             Self::Own(own) => own.look(ask).await,
@@ -103,7 +104,7 @@ impl Connections {
         }
     }
 
-    /// Returns `Denied` if the file is read-only. If a call of this process is writing, the file is writable.
+    /// Returns `Denied` if the file is read-only. Does not check while a call of this process writes to the file.
     pub(crate) async fn check_writable(&self) -> Result<()> {
         if matches!(self, Self::Own(own) if own.writer.try_lock().is_err()) {
             return Ok(());
@@ -114,7 +115,8 @@ impl Connections {
         writing.remember_sidecars().map(|()| writing.end(true))
     }
 
-    /// Moves the write-ahead log to the file and truncates it. Does less, without an error, if the file is in use.
+    /// Moves the write-ahead log to the file and truncates the log. If the file is in use, may do only a part of this,
+    /// without an error.
     pub(crate) async fn checkpoint(&self) -> Result<()> {
         let mut writing = self.writing(|| true).await?;
         let moved = writing.connection().execute(raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")).await;
@@ -137,8 +139,8 @@ impl Connections {
         error::opening(error, self.path())
     }
 
-    /// Returns whether this is the file of the store, whatever links lead to it. A connection to a database in memory has
-    /// none, and may be any of its pool.
+    /// Returns whether this path leads to the file of the store, directly or through links. Databases in memory, which
+    /// have no file, count as the same.
     pub(super) fn are_on(&self, file: &Path) -> bool {
         match self {
             Self::Own(own) => is_same(own.file.path(), file),
@@ -157,12 +159,12 @@ impl Connections {
         }
     }
 
-    /// Returns the files of this store, and none for a pool.
+    /// Returns the files of this store. Returns none if the store is on a pool of the caller.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.path().map(file::all).unwrap_or_default()
     }
 
-    /// Returns whether the connections are a caller's pool, whose pragmas decide about durability.
+    /// Returns whether the connections are a pool of the caller.
     pub(crate) fn are_shared(&self) -> bool {
         matches!(self, Self::Shared(_))
     }
@@ -188,15 +190,15 @@ impl Own {
         }
     }
 
-    /// Returns the sidecar files for a new connection, or `Corrupt` if the database file or a
-    /// sidecar file was replaced or removed.
+    /// Returns the sidecar files for a new connection, or `Corrupt` if the database file or a sidecar file was replaced
+    /// or removed.
     fn are_still_there(&self) -> Result<SidecarFiles> {
         self.file.remember()?;
         let sidecars = SidecarFiles::new(self.file.path())?;
         sidecars.check_shared().map(|()| sidecars)
     }
 
-    /// Does the same as `are_still_there`, and returns an error if the file may not be opened.
+    /// Returns the sidecar files as `are_still_there` does, or an error if the database file may not be opened.
     fn are_fit(&self) -> Result<SidecarFiles> {
         let sidecars = self.are_still_there()?;
         file::check(self.file.path()).map(|()| sidecars)
@@ -227,8 +229,8 @@ impl Own {
         Ok(Opened::new(connection, has_log.then_some(sidecars)))
     }
 
-    /// Opens a connection, and checks before and after that the file is the same. If `has_log`, SQLite uses the
-    /// existing write-ahead log from the first statement on. Otherwise the mode is set here.
+    /// Opens a connection, and checks before and after that the file was not replaced. Begins a write-ahead log unless
+    /// `has_log`.
     async fn opened(&self, has_log: bool) -> Result<SqliteConnection, sqlx::Error> {
         self.remember()?;
         let mut connection = self.options.connect().await?;

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-/// How long a process may write without a break. Between two of its transactions the file is free only for
-/// microseconds, and a process that tries every millisecond or two rarely finds it free.
+/// The time after which a process that writes without a break makes a break. Without breaks, other processes rarely
+/// find the file free.
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// The length of a break: longer than the longest pause of a process that waits for the file (`Pauses`).
+/// The length of a break. It is longer than the longest pause of a process that waits for the file (`Pauses`).
 const BREAK: Duration = Duration::from_millis(5);
 
 /// Returns the monotonic time, which does not depend on the store's clock.
@@ -15,7 +15,7 @@ pub(super) fn now() -> Instant {
     Instant::now()
 }
 
-/// Makes a break after a long run of transactions without a break.
+/// Makes a break after a long run of transactions.
 #[derive(Debug, Default)]
 pub(super) struct FairnessBreak(Option<Run>);
 
@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn a_break_is_due_by_what_transactions_take_and_not_by_their_number() {
+    fn a_break_is_due_after_a_total_duration_of_transactions() {
         let micros = Duration::from_micros;
         assert_eq!(before_a_break(micros(49_950), micros(50)), Some(5));
         assert_eq!(before_a_break(micros(450), micros(50)), Some(500));
     }
 
     #[test]
-    fn who_leaves_the_file_alone_by_itself_gives_no_break() {
+    fn transactions_with_long_gaps_need_no_break() {
         assert_eq!(before_a_break(Duration::from_millis(50), BREAK), None);
     }
 
@@ -101,7 +101,7 @@ mod tests {
         assert!(!row.is_long(Instant::now()));
     }
 
-    /// The number of callers, enough that a next transaction always waits.
+    /// The number of callers. There are so many that a transaction always waits to be next.
     const CALLERS: usize = 32;
 
     /// The duration of a commit on a slow disk.
@@ -116,7 +116,7 @@ mod tests {
         Ok((client, bank))
     }
 
-    /// Takes items in an endless loop, with commits as slow as on a slow disk, and counts the commits.
+    /// Makes takes in an endless loop by many callers, with slow commits, and counts the commits.
     async fn saturate(folder: &Folder, commits: Arc<AtomicUsize>) -> Result<()> {
         let (client, bank) = bank(folder).await?;
         let mut writing = client.connections().writing(|| true).await?;
@@ -147,10 +147,10 @@ mod tests {
         commits.load(Ordering::SeqCst)
     }
 
-    /// Without breaks, a call sometimes waits for more than a hundred transactions of its neighbour.
+    /// Without breaks, a call sometimes waits for more than a hundred transactions of another process.
     #[ignore = "takes a quarter of a minute; `cargo xtask prove sqlite` runs it"]
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn beside_a_neighbour_that_never_stops_a_call_waits_for_few_of_its_transactions() -> Result<()> {
+    async fn a_call_beside_a_busy_process_waits_for_few_transactions() -> Result<()> {
         let folder = Arc::new(Folder::new("sqlite-test").unwrap());
         let (_, own) = bank(&folder).await?;
         let items: Vec<_> = (0..20_000).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;

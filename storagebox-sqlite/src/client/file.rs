@@ -1,5 +1,5 @@
-//! The database file: how it is created for its owner alone, when it is refused because another user may have created
-//! it, and the names of the files that SQLite keeps beside it.
+//! The database file. Only its owner can use a file that the library creates. A file that another user may have created
+//! is refused. This module also has the names of the files that SQLite keeps beside the database file.
 
 mod identity;
 mod ownership;
@@ -24,12 +24,12 @@ const BESIDE: [&str; 3] = ["-journal", "-shm", "-wal"];
 /// The largest number of symbolic links that are followed, as on Linux.
 const LINKS: usize = 40;
 
-/// Held while this process has a handle of the file that SQLite did not open, so that another setup opens the file
-/// later. Closing any handle of a file releases all locks that the process has on it, SQLite's included.
+/// Locked while a setup of this process has the file open without SQLite. Closing such a handle releases all locks that
+/// SQLite has on the file in this process.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// Creates an empty file if none exists. Only its owner may read it and the files that SQLite keeps beside it, which
-/// get the same permissions. An existing file is checked and not changed.
+/// Creates an empty file if none exists, with permissions for its owner only. Checks an existing file and does not
+/// change it.
 pub(super) fn make(path: &Path) -> Result<()> {
     let end = trusted(path)?;
     match create(&end) {
@@ -48,8 +48,7 @@ fn create(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// Returns an error if the path is not a regular file or belongs to another user. SQLite itself would open any file,
-/// and would create sidecar files beside a device.
+/// Returns an error if the path is not a regular file, or if the file belongs to another user.
 pub(super) fn check(path: &Path) -> Result<()> {
     let end = trusted(path)?;
     match fs::metadata(&end) {
@@ -58,14 +57,15 @@ pub(super) fn check(path: &Path) -> Result<()> {
     }
 }
 
-/// Returns the end of the path's links, or `Denied` if another user may have created a link or one of the files.
+/// Follows the path's links and returns the last path. Returns `Denied` if another user may have created a link or one
+/// of the files.
 fn trusted(path: &Path) -> Result<PathBuf> {
     let end = end_of_links(path, |link| ownership::check(&[link.to_owned()]))?;
     ownership::check(&with_sidecars(&end))?;
     Ok(end)
 }
 
-/// Returns the file and the files beside it, by the given path and by the path at the end of its links.
+/// Returns the database file and its sidecar files, under the given path and under the path to which its links lead.
 pub(super) fn all(path: &Path) -> Vec<PathBuf> {
     // If the links form a loop, no file is ever opened.
     let end = end_of_links(path, |_| Ok(())).unwrap_or_else(|_| path.to_owned());
@@ -83,7 +83,7 @@ fn named(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Calls `judge` with each link, and returns the end of the links, where SQLite would create a missing file.
+/// Calls `judge` with each link, and returns the path to which the links lead, even if no file exists there.
 fn end_of_links(path: &Path, judge: fn(&Path) -> Result<()>) -> Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -98,7 +98,7 @@ fn end_of_links(path: &Path, judge: fn(&Path) -> Result<()>) -> Result<PathBuf> 
     Err(bad("path", format_args!("must not lead through more than {LINKS} links")))
 }
 
-/// Removes a trailing slash, to which a link may lead: SQLite opens `file/` as `file`.
+/// Removes a trailing slash from a path, because SQLite opens `file/` as `file`. A link may lead to such a path.
 fn of_a_file(path: PathBuf) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),

@@ -10,7 +10,7 @@ use crate::schema::MADE;
 
 const UNFIT: &str = include_str!("../../sql/store/unfit.sql");
 
-/// The name of the schema in errors.
+/// The words for the schema in errors.
 const SCHEMA: &str = "the tables";
 
 /// Returns the names of all tables and indexes as JSON. No name has a letter that needs escaping.

@@ -20,7 +20,7 @@ const UNDO: &str = include_str!("../../sql/joined/undo.sql");
 const CHECK: &str = include_str!("../../sql/joined/check.sql");
 const PROVE: &str = include_str!("../../sql/joined/prove.sql");
 
-/// Where the calls of a joined store put their requests.
+/// The queue into which the calls of a joined store put their requests.
 pub(super) struct Joined(mpsc::UnboundedSender<Request>);
 
 enum Request {
@@ -36,7 +36,7 @@ pub(crate) struct OpenTransaction<'t> {
     is_proven: bool,
 }
 
-/// Returns where calls within this transaction put their requests, and the transaction.
+/// Returns the queue for the requests of calls within this transaction, and the transaction that executes the requests.
 pub(super) fn join<'t>(connection: &'t mut SqliteConnection, inner: &Arc<Inner>) -> (Joined, OpenTransaction<'t>) {
     let (to, requests) = mpsc::unbounded_channel();
     (Joined(to), OpenTransaction { connection, requests, inner: Arc::clone(inner), is_proven: false })
@@ -62,7 +62,7 @@ impl Joined {
 impl Transaction for OpenTransaction<'_> {
     async fn serve(&mut self) -> Infallible {
         while let Some(request) = self.requests.recv().await {
-            // A call that was dropped reads no answer.
+            // If the call was dropped, nothing reads the answer.
             match request {
                 Request::Write(job, answer) => drop(answer.send(self.write(&*job).await)),
                 Request::Read(ask, answer) => drop(answer.send(self.read(ask).await)),

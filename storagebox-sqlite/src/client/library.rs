@@ -1,4 +1,4 @@
-//! The checks of the linked SQLite, which another package of the program may have chosen, and of write permission.
+//! Checks the linked SQLite, whose version another package of the program may have chosen, and the write permission.
 
 use sqlx::{Executor, SqliteConnection, query, query_scalar};
 use storagebox_core::{Error, Result};
@@ -8,7 +8,8 @@ use crate::error;
 
 const WRITABLE: &str = include_str!("../../sql/store/writable.sql");
 
-/// The oldest supported version. Earlier ones can lose committed changes when they restart a write-ahead log.
+/// The oldest supported version of SQLite. Earlier versions can lose committed changes when they restart a write-ahead
+/// log.
 const OLDEST: [u32; 3] = [3, 51, 3];
 
 /// Returns `Misconfigured` if the linked SQLite is too old.
@@ -42,7 +43,7 @@ fn judge(found: &str) -> Result<()> {
     Err(Error::misconfigured("SQLite", why).on("sqlite"))
 }
 
-/// Returns an error if the file is read-only. A busy file is being written to, so it is writable.
+/// Returns an error if the file is read-only. A file that another connection is writing to is not read-only.
 pub(crate) async fn check_writable(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     match connection.execute(query(WRITABLE)).await {
         Err(error) if !error::is_busy(&error) => Err(error),
@@ -57,7 +58,7 @@ mod tests {
     use super::judge;
 
     #[test]
-    fn one_that_loses_what_was_committed_is_refused_by_its_name() {
+    fn a_sqlite_that_can_lose_commits_is_refused_by_its_version() {
         for found in ["3.51.3", "3.51.10", "3.52.0", "4.0.0"] {
             assert!(judge(found).is_ok(), "{found}");
         }

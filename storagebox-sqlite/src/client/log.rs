@@ -15,7 +15,7 @@ pub(super) async fn keep(connection: &mut SqliteConnection) -> Result<(), sqlx::
     Ok(())
 }
 
-/// Returns whether the file has a write-ahead log. If so, the connection has opened it.
+/// Returns whether the file has a write-ahead log, and opens the log if so.
 pub(super) async fn is_kept(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
     let mode: String = query_scalar("PRAGMA journal_mode").fetch_one(connection).await?;
     Ok(mode == MODE)

@@ -20,7 +20,7 @@ use crate::error;
 const FOUND: &str = include_str!("../../sql/store/namespace.sql");
 const OPEN: &str = include_str!("../../sql/store/open_namespace.sql");
 
-/// The name of a row in errors.
+/// The words for a row of a namespace in errors.
 const NAMESPACE: &str = "a namespace";
 
 /// A handle on a namespace. Its first call opens the namespace, in the transaction of the call.
@@ -31,7 +31,7 @@ pub(crate) struct OpenNamespace {
     name: Namespace,
     options: String,
     keeps: Option<i64>,
-    /// Set once a transaction that opened the namespace is committed. Shared with the store's transactions.
+    /// Whether a committed transaction has opened the namespace. All clients of the store share this.
     is_open: Arc<AtomicBool>,
 }
 
@@ -47,7 +47,8 @@ impl OpenNamespace {
         }
     }
 
-    /// Sets the stored options, and how many microseconds upkeep keeps operations or tombstones (`None`: for ever).
+    /// Sets the options that are stored with the namespace, and how many microseconds upkeep keeps its operations or
+    /// tombstones (`None`: for ever).
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
         self.is_open = is_open(&self.client, self.kind, &self.name, &options);
         self.options = options;
@@ -83,7 +84,8 @@ impl OpenNamespace {
         self.client.write(operation, Batching::Shared, call)
     }
 
-    /// Makes a call by statements that commit by themselves, or, if `once` returns `None`, in one transaction.
+    /// Makes a call by `once`, whose statements commit by themselves. If `once` returns `None`, makes the call in one
+    /// transaction.
     pub(crate) fn write_at_once<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -99,7 +101,7 @@ impl OpenNamespace {
         self.client.write(operation, Batching::Shared, call)
     }
 
-    /// Makes one transaction per batch. If one fails, the batches before it stay applied.
+    /// Makes one transaction per batch. If a transaction fails, the earlier batches stay applied.
     pub(crate) async fn write_each<T: Send + 'static>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -119,8 +121,8 @@ impl OpenNamespace {
         Ok(answers)
     }
 
-    /// Runs one statement that reads, and returns its rows. Its first arguments are the namespace's name and the time.
-    /// The time is read before the statement runs, so that a hold that is extended meanwhile does not look lapsed.
+    /// Runs one reading statement, and returns its rows. Its first arguments are the namespace's name and the time
+    /// before it ran.
     pub(crate) async fn look(
         self: &Arc<Self>,
         operation: &'static str,
@@ -153,8 +155,8 @@ impl OpenNamespace {
         }
     }
 
-    /// Returns, within a transaction, the namespace's number and the store's memory in microseconds (`None`: for ever).
-    /// Creates the namespace if the file does not have it, as after a restore while the namespace is open.
+    /// Returns the namespace's number and the store's memory in microseconds (`None`: for ever), within a transaction.
+    /// Creates the namespace if it does not exist.
     pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         if self.is_open() {
             return self.enter_beside(connection).await;
@@ -164,7 +166,8 @@ impl OpenNamespace {
         integrity::check_on(connection).await.map(|()| entered)
     }
 
-    /// Does the same as `enter`, in a transaction that has checked the connection and the tables.
+    /// Does the same as `enter`, without a check of the connection and the tables, which the transaction has checked
+    /// before.
     pub(super) async fn enter_beside(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
@@ -190,7 +193,7 @@ impl OpenNamespace {
         error::read(NAMESPACE, made.try_get("number"))
     }
 
-    /// Notes that the transaction that opened the namespace is committed.
+    /// Records that the transaction that opened the namespace is committed.
     pub(super) fn opened(&self) {
         self.is_open.store(true, Ordering::SeqCst);
     }

@@ -8,12 +8,11 @@ use storagebox_core::Result;
 
 use super::file::SidecarFiles;
 
-/// An open connection. After its first read it holds SQLite's lock, and no other connection removes its log. Before
-/// that, the last other connection that closes removes the log, which is no error.
+/// An open connection. From its first read on, it keeps other connections from removing the log of its file.
 pub(super) struct Opened {
-    /// `None` after it is closed.
+    /// The connection; `None` after it was closed.
     connection: Option<SqliteConnection>,
-    /// The sidecar files until the first read. `None` for a file without a log, which has no sidecar files.
+    /// The sidecar files before the first read. `None` after it, and for a file without a log.
     unmet: Option<SidecarFiles>,
     met: Option<Arc<SidecarFiles>>,
 }
@@ -27,7 +26,8 @@ impl Opened {
         self.connection.as_mut().expect("only `close` takes the connection, and nothing uses it after that")
     }
 
-    /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it only after a first read.
+    /// Remembers the log and the shared memory after the first read. After later reads, returns `Corrupt` if they were
+    /// replaced or removed.
     pub(super) fn remember(&mut self) -> Result<()> {
         if let Some(unmet) = self.unmet.take_if(|unmet| unmet.has_log()) {
             self.met = Some(unmet.shared());
@@ -39,7 +39,8 @@ impl Opened {
         self.met.is_some()
     }
 
-    /// Checks the same before a statement, and returns the connection.
+    /// Returns the connection, or `Corrupt` if its log or its shared memory was replaced or removed since the last
+    /// read.
     pub(super) fn checked(self) -> Result<Self> {
         self.met.as_ref().map_or(Ok(()), |met| met.check())?;
         Ok(self)
@@ -55,7 +56,8 @@ impl Opened {
         }
     }
 
-    /// Leaves the connection and its thread open until the process ends, if closing it would undo commits of others.
+    /// Leaves the connection open until the process ends if its log was replaced. Closing it would undo commits of
+    /// other processes.
     fn leave_if_lost(&mut self) {
         if let Some(met) = self.met.take_if(|met| met.is_lost()) {
             mem::forget(self.connection.take());

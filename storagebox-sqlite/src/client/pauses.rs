@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-/// The shortest and the longest pause in microseconds. Pauses do not grow, so that the oldest caller does not starve.
+/// The shortest and the longest pause in microseconds, for old callers as for new ones.
 const BOUNDS: (u64, u64) = (500, 2_500);
 
-/// The number of pauses that takes longer than another process needs to create a file.
+/// The number of pauses that are few. Together they take longer than another process needs to create a file.
 const FEW: u32 = 20;
 
 /// The pauses of one call.

@@ -12,10 +12,10 @@ use super::Ask;
 use super::opened::Opened;
 use crate::error;
 
-/// The largest number of readers. They wait neither for the writer nor for each other.
+/// The largest number of connections that read at the same time.
 const MOST: u32 = 4;
 
-/// A pool of connections that read. The driver's pool would need the caller's runtime, which may no longer run.
+/// A pool of connections that read. Unlike the driver's pool, it does not depend on the runtime of a caller.
 pub(super) struct Readers {
     options: SqliteConnectOptions,
     turns: Semaphore,
@@ -48,8 +48,8 @@ impl Readers {
         self.options.connect().await
     }
 
-    /// Runs a statement that reads. Returns an error if the log was replaced or removed, because other processes do not
-    /// see that log. The connection is reused only if it has read a file with a log.
+    /// Runs a reading statement. Returns an error if the log was replaced or removed. Keeps the connection for the next
+    /// read only if the file has a log.
     pub(super) async fn look(&self, mut reader: Opened, ask: Ask<'_>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         let rows = ask.fetch_all(reader.connection()).await;
         if rows.is_ok() {
@@ -68,7 +68,8 @@ impl Readers {
         }
     }
 
-    /// Closes the connections after the current reads, for which it waits until `end`. Returns whether they ended.
+    /// Closes the connections after the current reads, for which it waits until `end`. Returns whether the reads have
+    /// ended.
     pub(super) async fn close(&self, end: Instant) -> bool {
         let ended = timeout_at(end, self.turns.acquire_many(MOST)).await.is_ok();
         let idle = mem::replace(&mut *self.lock(), Idle { readers: vec![], are_closed: true });

@@ -16,19 +16,22 @@ pub(crate) type Ask<'q> = Query<'q, Sqlite, SqliteArguments>;
 #[derive(Debug)]
 pub(crate) struct Step<'c> {
     pub(crate) connection: &'c mut SqliteConnection,
-    /// The number of the namespace. It is read in each transaction, because a restored file may have given it another
-    /// number. It is 0 for a call on all namespaces and for a call without a transaction.
+    /// The number of the namespace in this transaction; 0 for a call on all namespaces and for a call without a
+    /// transaction.
     pub(crate) number: i64,
     /// The time, read after the transaction has locked the file.
     pub(crate) now: Micros,
-    /// Everything that ended at this time or before is forgotten. A call without a transaction forgets nothing.
+    /// The time up to which ended claims, operations and tokens are forgotten. A call without a transaction forgets
+    /// nothing.
     pub(crate) forgotten: Micros,
-    /// Whether this handle has opened the namespace. If not, a statement without a transaction must check it itself.
+    /// Whether this handle has opened the namespace. If not, a statement without a transaction must check the namespace
+    /// itself.
     pub(crate) is_open: bool,
 }
 
 impl Step<'_> {
-    /// Returns the number of another namespace that the same transaction changes. Creates it if it does not exist.
+    /// Returns the number of another namespace that the same transaction changes. Creates the namespace if it does not
+    /// exist.
     pub(crate) async fn enter(&mut self, place: &OpenNamespace) -> Result<i64> {
         place.enter_beside(&mut *self.connection).await.map(|(number, _)| number)
     }

@@ -15,7 +15,7 @@ pub(crate) const FORMAT: StoreFormat = StoreFormat::new("sqlite", "store", VERSI
 const FOUND: &str = include_str!("../../sql/store/version.sql");
 pub(crate) const STORE_INFO: &str = include_str!("../../sql/store/store_info.sql");
 
-/// The name of the row in errors.
+/// The words for the store's row in errors.
 pub(crate) const STORE: &str = "the store";
 
 pub(crate) async fn has_tables(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
@@ -23,7 +23,7 @@ pub(crate) async fn has_tables(connection: &mut SqliteConnection) -> Result<bool
     found.fetch_one(connection).await.map(|found: i64| found > 0)
 }
 
-/// Returns the version of the tables, 0 if there is none.
+/// Returns the version of the tables, or 0 if the file has no tables.
 pub(crate) async fn version(connection: &mut SqliteConnection) -> Result<i64> {
     query_scalar(FOUND).fetch_one(connection).await.map_err(error::before_commit)
 }

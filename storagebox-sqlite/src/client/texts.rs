@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use storagebox_core::{Error, Result};
 
-/// The largest number of texts in one transaction: enough for cheap commits, and not so many that others wait long.
+/// The largest number of texts in one transaction.
 const BATCH: usize = 5_000;
 
 /// The largest number of texts in a call that shares its transaction with others.
@@ -18,7 +18,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Splits the distinct texts, in order, into batches.
+    /// Splits the texts, without duplicates and in order, into batches.
     pub(crate) fn batches<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Vec<Self>> {
         let distinct: Vec<_> = texts.collect::<BTreeSet<_>>().into_iter().collect();
         distinct.chunks(BATCH).map(Self::of).collect()
@@ -34,7 +34,7 @@ impl Texts {
         &self.json
     }
 
-    /// Returns whether there are so many texts that they get their own transaction, so that small calls need not wait.
+    /// Returns whether there are so many texts that they need their own transaction.
     pub(crate) fn is_bulk(&self) -> bool {
         self.count > SHARED
     }

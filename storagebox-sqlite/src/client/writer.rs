@@ -13,7 +13,8 @@ use crate::error;
 
 type Answers = Vec<Combined<Result<()>>>;
 
-/// A call in the queue of the combiner. Its key is unique, because calls of a transaction run one after another.
+/// A call in the queue of the combiner. Each has its own key, because one transaction may make several calls on the
+/// same row.
 pub(super) struct Work(Arc<dyn Job>);
 
 impl Work {
@@ -27,7 +28,7 @@ impl Combine for Work {
     type Answer = ();
 
     const BACKEND: &'static str = "sqlite";
-    /// Replaced by `Client::write`, which knows the operation.
+    /// The operation in errors. `Client::write` replaces it with the name of the call.
     const OPERATION: &'static str = "write";
 
     fn key(&self) -> usize {
@@ -35,7 +36,7 @@ impl Combine for Work {
     }
 }
 
-/// Returns a function that starts tasks in the current runtime. Without one, each waiting call is made alone.
+/// Returns a function that starts tasks in the current runtime. Without a runtime, each waiting call is made alone.
 pub(super) fn spawner() -> Arc<Spawn> {
     match Handle::try_current() {
         Ok(runtime) => Arc::new(move |work| drop(runtime.spawn(work))),
@@ -59,10 +60,11 @@ pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
     }
 }
 
-/// Tries to lock the file until it succeeds or all calls are withdrawn, and then makes the calls.
+/// Makes the calls once the file is locked. Tries to lock the file until this succeeds or all calls are withdrawn.
 async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     let mut writing = inner.connections.writing(|| is_wanted(jobs)).await?;
-    // Not with a caller's pool: its connections may wait for the lock within the statement, after the time was read.
+    // A caller's pool needs a transaction: its connections may wait for the lock within a statement, after the time was
+    // read.
     if !inner.connections.are_shared()
         && let Some(made) = at_once(writing.connection(), jobs).await
     {
@@ -88,7 +90,8 @@ async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     Ok(jobs.iter().map(|_| Combined::Answer(Err(unwanted()))).collect())
 }
 
-/// Gives the connection back if it is clean. Returns `OutcomeUnknown` if the files were replaced during the commit.
+/// Returns the connection, and the answers of the calls. Returns `OutcomeUnknown` if the files were replaced during the
+/// commit.
 fn ended(inner: &Inner, mut writing: WriterGuard<'_>, made: Result<Answers>, is_clean: bool) -> Result<Answers> {
     let answers = match made {
         Ok(answers) => answers,
@@ -130,7 +133,7 @@ fn is_wanted(jobs: &[Arc<dyn Job>]) -> bool {
     jobs.iter().any(|job| !job.progress().is_withdrawn())
 }
 
-/// The answer of a withdrawn call, which has no reader any more.
+/// Returns the answer to a withdrawn call, which no caller reads.
 fn unwanted() -> Error {
     Error::new(ErrorKind::Contention, "the call was withdrawn").on("sqlite")
 }
@@ -154,7 +157,8 @@ async fn within(mut transaction: Transaction<'_, Sqlite>, jobs: &[Arc<dyn Job>])
     }
 }
 
-/// Makes each call in turn. A refusal comes before the call's first change, so it does not end the transaction.
+/// Makes the calls one after another. A call is refused before its first change, so a refusal does not end the
+/// transaction.
 async fn each(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Result<Vec<Result<()>>> {
     let mut made = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -173,7 +177,8 @@ fn is_refusal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported)
 }
 
-/// Returns the error to a single call. Several calls are made again alone, so that one failure fails no other call.
+/// Returns the answers after a rollback: the error to a single call, and the order to run alone to each of several
+/// calls.
 fn rolled_back(jobs: &[Arc<dyn Job>], failed: Error) -> Result<Answers> {
     match jobs {
         [_] => Ok(vec![Combined::Answer(Err(failed))]),

@@ -18,7 +18,7 @@ pub(super) struct WriterSlot {
 }
 
 impl WriterSlot {
-    /// Takes the connection, if there is one, after a break for other processes if one is due.
+    /// Makes a break for other processes if one is due, and then takes the connection, if there is one.
     pub(super) async fn taken(&mut self) -> Option<Opened> {
         self.turns.give_way().await;
         self.writer.take()
@@ -32,7 +32,8 @@ impl WriterSlot {
     }
 }
 
-/// The connection that writes, while a call uses it. If dropped, it is closed, and its transaction rolled back.
+/// The connection that writes, while a call uses it. Dropping the guard closes the connection and rolls its transaction
+/// back.
 pub(super) enum WriterGuard<'a> {
     Own { place: MutexGuard<'a, WriterSlot>, writer: Opened, since: Instant },
     Shared(PoolConnection<Sqlite>),
@@ -50,14 +51,14 @@ impl<'a> WriterGuard<'a> {
         }
     }
 
-    /// Notes another attempt to begin. The time before it does not count as this process's run.
+    /// Records that an attempt to begin a transaction starts now. The time before it does not count as use of the file.
     pub(super) fn begins(&mut self) {
         if let Self::Own { since, .. } = self {
             *since = fairness::now();
         }
     }
 
-    /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it after a transaction.
+    /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Must be called after a transaction.
     pub(super) fn remember_sidecars(&mut self) -> Result<()> {
         match self {
             Self::Own { writer, .. } => writer.remember(),
@@ -65,7 +66,7 @@ impl<'a> WriterGuard<'a> {
         }
     }
 
-    /// Gives the connection back if it is clean, and closes it otherwise.
+    /// Returns the connection to its slot or pool if `is_clean`, and closes it otherwise.
     pub(super) fn end(self, is_clean: bool) {
         match self {
             Self::Own { mut place, writer, since } => {

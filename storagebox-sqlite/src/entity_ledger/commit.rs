@@ -117,7 +117,7 @@ async fn entered(step: &mut Step<'_>, place: Option<&Arc<OpenNamespace>>) -> Res
     }
 }
 
-/// The stored state that decides about a commit, without what is forgotten.
+/// The stored state on which a commit depends, without forgotten rows.
 struct CommitState {
     /// The last version of any entity of the namespace.
     last: Option<i64>,

@@ -20,7 +20,7 @@ fn about<'q>(step: &Step<'_>, sql: &'static str, id: &'q EntryId) -> Ask<'q> {
     step.ask(sql).bind(id.key.as_str()).bind(id.message.as_str())
 }
 
-/// Returns the entry, or `None` if the message has no entry or another commit's.
+/// Returns the entry, or `None` if the message has no entry or the entry of another commit.
 async fn found(step: &mut Step<'_>, id: &EntryId) -> Result<Option<OutboxEntry>> {
     let row = step.row(about(step, FOUND, id).bind(id.commit.as_str())).await?;
     Ok(row.as_ref().map(beside).transpose()?.flatten())
@@ -60,12 +60,12 @@ pub(super) async fn remove(step: &mut Step<'_>, id: &EntryId) -> Result<bool> {
     Ok(removed > 0)
 }
 
-/// Begins the memory of the entity's version now, if the entity has neither a state nor an entry.
+/// Begins the time for which the entity's version is remembered, if the entity has neither a state nor an entry.
 pub(super) async fn rest(step: &mut Step<'_>, key: &Key) -> Result<()> {
     step.change(step.ask(REST).bind(key.as_str()).bind(step.now.0)).await.map(drop)
 }
 
-/// Reads the entry from the columns of a row, or returns `None` if the row has none.
+/// Reads an entry from the columns of a row. Returns `None` if the row has no entry.
 pub(super) fn beside(row: &SqliteRow) -> Result<Option<OutboxEntry>> {
     let Some(first) = op(row, "op")? else {
         return Ok(None);

@@ -8,7 +8,7 @@ use storagebox_core::{EntryId, Error, Key, MessageId, OpId, Result};
 use super::entry::ENTRY;
 use crate::error::{read, unreadable};
 
-/// The key and the message of an entry. As a text: the length of the key in bytes, a colon, the key and the message.
+/// The key and the message of an entry. Its text is the length of the key in bytes, a colon, the key and the message.
 pub(super) struct Position {
     key: Key,
     message: MessageId,
@@ -26,7 +26,7 @@ impl TryFrom<&str> for Position {
     }
 }
 
-/// Returns the key and the message of the last listed entry, or empty texts, which sort first, at the beginning.
+/// Returns the key and the message of the last listed entry. For the first page, returns empty texts, which sort first.
 pub(super) fn after(listing: &PageRequest) -> (String, String) {
     match Position::try_from(listing.after()) {
         Ok(after) => (after.key.as_str().to_owned(), after.message.as_str().to_owned()),

@@ -5,7 +5,7 @@ use sqlx::{Connection, SqliteConnection, raw_sql};
 use super::*;
 
 #[test]
-fn each_code_of_the_table_is_of_its_kind() {
+fn each_known_code_maps_to_its_kind() {
     for (code, kind) in [
         (1, ErrorKind::NotSetUp),
         (3, ErrorKind::Denied),
@@ -29,9 +29,9 @@ fn each_code_of_the_table_is_of_its_kind() {
     }
 }
 
-/// More of a commit may be on the disk than the driver knows.
+/// The driver cannot know how much of a failed commit is on the disk.
 #[test]
-fn a_commit_that_failed_may_have_been_applied() {
+fn a_failed_commit_is_outcome_unknown() {
     for error in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(io::ErrorKind::StorageFull.into())] {
         let error = at_commit(error);
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
@@ -40,7 +40,7 @@ fn a_commit_that_failed_may_have_been_applied() {
 
 /// All calls of one transaction get the same error.
 #[test]
-fn a_call_that_shared_the_fate_of_another_is_told_as_much() {
+fn calls_of_one_transaction_get_the_same_error() {
     let read_only = || Error::new(ErrorKind::Denied, "the file may not be opened").with("file", "a.db");
     for error in [read_only(), read_only().after_unresolved(), Error::unknown("the end did not come")] {
         let first = error.on("sqlite");
@@ -52,7 +52,7 @@ fn a_call_that_shared_the_fate_of_another_is_told_as_much() {
 }
 
 #[test]
-fn what_was_never_committed_was_not_applied() {
+fn an_error_before_a_commit_is_not_applied() {
     for error in [sqlx::Error::WorkerCrashed, sqlx::Error::PoolClosed, sqlx::Error::PoolTimedOut] {
         assert_eq!(before_commit(error).certainty(), Certainty::NotApplied);
     }
@@ -65,9 +65,10 @@ async fn full() -> sqlx::Error {
     raw_sql(fill).execute(&mut connection).await.unwrap_err()
 }
 
-/// Before a commit nothing is durable. At a commit, and in a statement without a transaction, the outcome is unknown.
+/// On a full disk, an error before a commit is certain. At a commit, and in a statement without a transaction, it is
+/// not.
 #[tokio::test]
-async fn a_disk_that_is_full_at_the_end_leaves_the_outcome_unknown() {
+async fn a_full_disk_at_a_commit_is_outcome_unknown() {
     let error = before_commit(full().await);
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied), "{error}");
     assert!(!is_of_before(&error), "{error}");

@@ -55,13 +55,13 @@ fn item(row: &SqliteRow) -> Result<Item> {
     Item::new(item).map_err(|_| unreadable("an item"))
 }
 
-/// Returns the latest end that is forgotten, by the store's memory in the row.
+/// Returns the time up to which ended claims are forgotten. The row has the store's memory.
 fn forgotten(row: Option<&SqliteRow>, now: Micros) -> Result<Micros> {
     let memory = row.map_or(Ok(None), |row| read("a claim", row.try_get("memory")))?;
     Ok(now.forgotten(memory))
 }
 
-/// Returns the state of the claim for a read, which changes nothing.
+/// Returns the state of a claim that a read has found, and changes nothing.
 pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> {
     Ok(match judged(row, now, forgotten(row, now)?)? {
         ClaimStatus::Unknown | ClaimStatus::Forgotten => ClaimState::Unknown,
@@ -96,12 +96,12 @@ impl<'a> ClaimAttempt<'a> {
         Ok((Self { claim, attempt, void }, status))
     }
 
-    /// Returns whether the call was refused after this attempt was lost, so that it changes nothing (ER-5).
+    /// Returns whether the call is void (ER-5): it was refused after this attempt was lost.
     fn is_void(&self) -> bool {
         self.void.contain(self.attempt)
     }
 
-    /// Returns the refusal, which makes earlier attempts of the call void for as long as an ended claim is remembered.
+    /// Returns the refusal, and makes earlier attempts of the call void for as long as an ended claim is remembered.
     pub(super) async fn refused<T>(self, step: &mut Step<'_>, refusal: T) -> Result<T> {
         let memory = step.now.0.saturating_sub(step.forgotten.0);
         let ends = step.now.0.saturating_add(memory);
@@ -110,7 +110,8 @@ impl<'a> ClaimAttempt<'a> {
     }
 }
 
-/// Returns the outcome of a take by a known claim (IB-3, IB-7) or a void call, or the attempt if it may take an item.
+/// Returns the outcome of a take if the claim is known (IB-3, IB-7) or the call is void. Otherwise returns the attempt,
+/// which may take an item.
 pub(super) async fn answered<'a>(
     step: &mut Step<'_>,
     claim: &'a ClaimId,
@@ -121,7 +122,8 @@ pub(super) async fn answered<'a>(
     Ok(to_a_take(status).or(is_void.then_some(Taken::Empty)).ok_or(call))
 }
 
-/// Does the same as `answered` without a transaction, and changes nothing.
+/// Returns the outcome of a take by a known claim without a transaction, and changes nothing. Returns `None` for an
+/// unknown claim.
 pub(super) async fn seen(step: &mut Step<'_>, bank: &Namespace, claim: &ClaimId) -> Result<Option<Taken>> {
     let row = step.row(query(GET).bind(bank.as_str()).bind(step.now.0).bind(claim.as_str())).await?;
     judged(row.as_ref(), step.now, forgotten(row.as_ref(), step.now)?).map(to_a_take)

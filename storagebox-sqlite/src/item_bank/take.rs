@@ -21,9 +21,8 @@ pub(super) struct Take {
 }
 
 impl Take {
-    /// Takes without a transaction. For a new claim it is one statement, which also checks the version of the tables
-    /// and that the bank exists. For a known claim (IB-3) it reads the claim, if this handle has opened the bank.
-    /// Returns `None` if the take needs a transaction.
+    /// Makes the take without a transaction: for a new claim by one statement that takes an item, and for a known claim
+    /// by a read. Returns `None` if the take needs a transaction.
     pub(super) async fn by_itself(&self, step: &mut Step<'_>) -> Result<Option<Taken>> {
         let ask = query(TAKE_NEW).bind(self.bank.as_str()).bind(VERSION);
         let ask = ask.bind(self.claim.as_str()).bind(end_of(self.hold, step.now));
@@ -34,7 +33,8 @@ impl Take {
         }
     }
 
-    /// Takes within a transaction, in which no other process writes: if no item is found, the bank is empty (IB-4).
+    /// Makes the take within a transaction. Other processes cannot write meanwhile, so a bank without a free item is
+    /// empty (IB-4).
     pub(super) async fn make(&self, step: &mut Step<'_>) -> Result<Taken> {
         let (claim, until) = (self.claim.as_str(), end_of(self.hold, step.now));
         let call = match claim::answered(step, &self.claim, self.attempt).await? {

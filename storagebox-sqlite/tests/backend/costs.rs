@@ -11,7 +11,7 @@ use storagebox_testkit::checks::round_trips::{Metered, remember_at_once};
 
 use crate::support::{Place, failed};
 
-/// A store on connections that count their commits.
+/// Returns a store whose connections count their commits.
 fn metered(place: &Place) -> Result<Metered> {
     let commits = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&commits);
@@ -29,9 +29,10 @@ fn metered(place: &Place) -> Result<Metered> {
     Ok(Metered::new(store, move || commits.load(Ordering::SeqCst)))
 }
 
-/// The first call on a namespace also creates it. A take costs one transaction even if it changes nothing.
+/// The first call on a namespace creates the namespace in the same transaction. A take costs one transaction even if it
+/// changes nothing.
 #[tokio::test]
-async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
+async fn each_change_costs_one_transaction_and_each_read_none() -> Result<()> {
     let place = Place::ready().await?;
     let mut metered = metered(&place)?;
     metered.every_call("id").await?;
@@ -40,15 +41,15 @@ async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
 }
 
 #[tokio::test]
-async fn texts_go_five_thousand_to_a_transaction() -> Result<()> {
+async fn five_thousand_texts_are_added_per_transaction() -> Result<()> {
     let place = Place::ready().await?;
     assert_eq!(metered(&place)?.cost_of_adding(12_000).await?, 3);
     Ok(())
 }
 
-/// The calls arrive while another process is writing, so they share the next transaction.
+/// The calls arrive while another process is writing, and wait for the same transaction.
 #[tokio::test]
-async fn calls_that_come_together_share_a_transaction() -> Result<()> {
+async fn calls_that_arrive_together_share_a_transaction() -> Result<()> {
     let place = Place::ready().await?;
     let metered = metered(&place)?;
     let records = metered.store.dedup_repo(&"namespace".parse()?)?;

@@ -17,15 +17,16 @@ async fn a_dropped_call_leaves_nothing_half_done() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_dropped_call_leaves_a_pool_that_was_handed_in_as_it_was() -> Result<()> {
+async fn a_dropped_call_leaves_a_pool_of_the_caller_unchanged() -> Result<()> {
     let place = Place::ready().await?;
     let (old, fresh) = (place.builder().from_pool(place.pool())?, place.store()?);
     Clients { name: "handed in", old: &old, fresh: &fresh }.drop_everywhere(&Dropped::ALL).await
 }
 
-/// A runtime ends during calls. Their transactions are rolled back or committed, and the store works on.
+/// A runtime ends during calls. Their transactions are committed or rolled back, and the store then works in another
+/// runtime.
 #[test]
-fn a_store_outlives_the_runtime_that_it_was_used_in() -> Result<()> {
+fn a_store_works_after_its_runtime_has_ended() -> Result<()> {
     let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let place = runtime().map_err(failed)?.block_on(Place::ready())?;
     let store = place.store()?;

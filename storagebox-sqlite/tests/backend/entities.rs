@@ -9,7 +9,7 @@ use storagebox_testkit::checks::{id, processor};
 
 use crate::support::Place;
 
-/// Of two clients on one file.
+/// Two clients on one file process copies of a message concurrently.
 #[tokio::test(flavor = "multi_thread")]
 async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
     let place = Place::ready().await?;
@@ -17,19 +17,19 @@ async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_commit_creates_as_many_tokens_as_it_names() -> Result<()> {
+async fn one_commit_creates_twelve_thousand_tokens() -> Result<()> {
     let place = Place::ready().await?;
     entities::creates_tokens(&place.store()?, &[1, 50, 12_000]).await
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_refused_before_the_file_is_opened() -> Result<()> {
+async fn an_invalid_call_is_refused_before_the_file_is_opened() -> Result<()> {
     entities::refuses_before_it_asks(&Place::bare()?.store()?, &entities::CURSORS).await
 }
 
-/// A stale commit is one whose version is gone, also if its token is gone as well.
+/// A commit to an old version is a conflict, even if its token is gone as well.
 #[tokio::test]
-async fn the_version_is_judged_before_the_token() -> Result<()> {
+async fn a_commit_checks_the_version_before_the_token() -> Result<()> {
     let place = Place::ready().await?;
     let (entities, _) = joined(&place.store()?)?;
     let (opened, consume) = (Some(Version::new(99)), Some(id("never created")));

@@ -9,7 +9,7 @@ use storagebox_testkit::checks::calls;
 use crate::support::{Place, failed};
 
 #[tokio::test]
-async fn a_folder_that_is_missing_is_named() -> Result<()> {
+async fn setup_in_a_missing_folder_names_the_folder() -> Result<()> {
     let place = Place::bare()?;
     let store = SqliteStore::open(place.path().join("under").join("store.db"))?;
     calls::setup_is_refused(&store, ErrorKind::NotSetUp, "create this folder first").await;
@@ -17,7 +17,7 @@ async fn a_folder_that_is_missing_is_named() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_folder_is_no_file() -> Result<()> {
+async fn setup_on_a_folder_is_refused() -> Result<()> {
     let place = Place::bare()?;
     let store = SqliteStore::open(place.path().parent().ok_or_else(|| failed("a folder"))?)?;
     calls::setup_is_refused(&store, ErrorKind::Misconfigured, "is a folder").await;
@@ -25,7 +25,7 @@ async fn a_folder_is_no_file() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_said_and_left_alone() -> Result<()> {
+async fn a_file_that_is_no_database_is_refused_and_unchanged() -> Result<()> {
     let place = Place::bare()?;
     let text = "a letter, and no database. ".repeat(100);
     fs::write(place.path(), &text).map_err(failed)?;
@@ -37,7 +37,7 @@ async fn what_is_no_database_is_said_and_left_alone() -> Result<()> {
 }
 
 #[tokio::test]
-async fn upkeep_cuts_the_log_and_closing_removes_it() -> Result<()> {
+async fn upkeep_truncates_the_log_and_closing_removes_it() -> Result<()> {
     let place = Place::ready().await?;
     let store = place.builder().wal_autocheckpoint(0).open(place.path())?;
     let items: Vec<_> = (0..20_000).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
@@ -54,7 +54,7 @@ async fn upkeep_cuts_the_log_and_closing_removes_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_store_that_was_closed_says_so() -> Result<()> {
+async fn a_call_on_a_closed_store_is_unavailable() -> Result<()> {
     let place = Place::ready().await?;
     let store = place.store()?;
     let bank = store.item_bank(&"namespace".parse()?)?;
@@ -80,9 +80,9 @@ mod rights {
         Ok(fs::metadata(path).map_err(failed)?.mode() & 0o777)
     }
 
-    /// Items such as voucher codes have a value, so other users of the machine must not read the file.
+    /// Items such as voucher codes are worth money, so other users of the machine must not read the file.
     #[tokio::test]
-    async fn a_file_that_is_made_is_for_its_owner_alone() -> Result<()> {
+    async fn a_created_file_is_private_to_its_owner() -> Result<()> {
         let place = Place::bare()?;
         let store = place.store()?;
         store.setup().await?;
@@ -98,7 +98,7 @@ mod rights {
     }
 
     #[tokio::test]
-    async fn the_end_of_a_link_is_made_likewise() -> Result<()> {
+    async fn a_file_created_through_a_link_is_private_to_its_owner() -> Result<()> {
         let place = Place::bare()?;
         let real = place.path().with_file_name("real.db");
         symlink("real.db", place.path()).map_err(failed)?;
@@ -110,7 +110,7 @@ mod rights {
     }
 
     #[tokio::test]
-    async fn each_file_is_named_once_under_each_of_its_names() -> Result<()> {
+    async fn files_lists_each_file_once_per_path() -> Result<()> {
         let place = Place::bare()?;
         let named = |store: SqliteStore| -> std::collections::BTreeSet<_> {
             let files = store.files();
@@ -125,7 +125,7 @@ mod rights {
     }
 
     #[tokio::test]
-    async fn a_file_that_is_there_keeps_its_rights() -> Result<()> {
+    async fn an_existing_file_keeps_its_permissions() -> Result<()> {
         let place = Place::bare()?;
         fs::write(place.path(), "").map_err(failed)?;
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o640)).map_err(failed)?;

@@ -12,7 +12,7 @@ use storagebox_sqlite::{SqliteStore, Synchronous};
 use crate::support::{Place, failed};
 
 #[tokio::test]
-async fn it_works_beside_the_callers_own_tables_and_stays_open() -> Result<()> {
+async fn a_pool_with_other_tables_works_and_stays_open() -> Result<()> {
     let place = Place::bare()?;
     let pool = SqlitePoolOptions::new().max_connections(2).connect_lazy_with(place.options().create_if_missing(true));
     pool.execute("CREATE TABLE versions (mine)").await.map_err(failed)?;
@@ -30,7 +30,7 @@ async fn it_works_beside_the_callers_own_tables_and_stays_open() -> Result<()> {
 }
 
 #[tokio::test]
-async fn one_that_is_less_durable_is_refused_unless_that_is_asked_for() -> Result<()> {
+async fn a_less_durable_pool_is_refused_unless_configured() -> Result<()> {
     let place = Place::ready().await?;
     let options = place.options().synchronous(SqliteSynchronous::Normal);
     let pool = SqlitePoolOptions::new().connect_lazy_with(options);
@@ -47,7 +47,7 @@ async fn one_that_is_less_durable_is_refused_unless_that_is_asked_for() -> Resul
 }
 
 #[tokio::test]
-async fn one_that_only_reads_is_denied() -> Result<()> {
+async fn a_read_only_pool_is_denied() -> Result<()> {
     let place = Place::ready().await?;
     place.store()?.item_bank(&"namespace".parse()?)?.add(&["a".try_into()?]).await?;
     let pool = SqlitePoolOptions::new().connect_lazy_with(place.options().read_only(true));
@@ -59,7 +59,7 @@ async fn one_that_only_reads_is_denied() -> Result<()> {
     Ok(())
 }
 
-/// If no connection becomes free, the call is not made and returns `Contention`.
+/// The only connection of the pool is in use until the call times out, so the call is not made.
 #[tokio::test]
 async fn a_call_without_a_free_pool_connection_is_contention() -> Result<()> {
     let place = Place::ready().await?;
@@ -91,7 +91,7 @@ fn hooked(place: &Place, hook: impl Fn() -> bool + Send + Sync + 'static) -> Sql
 }
 
 #[tokio::test]
-async fn one_whose_commit_failed_is_fit_for_the_next_call() -> Result<()> {
+async fn a_pool_works_after_a_failed_commit() -> Result<()> {
     let (place, fails) = (Place::ready().await?, Arc::new(AtomicBool::new(false)));
     let hook = Arc::clone(&fails);
     let pool = hooked(&place, move || !hook.load(Ordering::SeqCst));
@@ -104,9 +104,9 @@ async fn one_whose_commit_failed_is_fit_for_the_next_call() -> Result<()> {
     Ok(())
 }
 
-/// The deletion is committed, and truncating the log after it fails.
+/// Upkeep commits its deletion, and then fails to truncate the log.
 #[tokio::test]
-async fn upkeep_that_stops_after_its_deletion_may_have_been_applied() -> Result<()> {
+async fn upkeep_that_fails_after_its_deletion_is_unknown() -> Result<()> {
     let (place, closes) = (Place::ready().await?, Arc::new(OnceLock::<SqlitePool>::new()));
     let hook = Arc::clone(&closes);
     let pool = hooked(&place, move || {
@@ -125,9 +125,9 @@ async fn upkeep_that_stops_after_its_deletion_may_have_been_applied() -> Result<
     Ok(())
 }
 
-/// The commit takes longer than the timeout of a call.
+/// The commit of the setup takes longer than the call timeout.
 #[tokio::test]
-async fn a_setup_whose_time_ends_with_its_commit_may_have_been_applied() -> Result<()> {
+async fn a_setup_that_times_out_during_its_commit_is_unknown() -> Result<()> {
     let place = Place::bare()?;
     let (goes_on, waits) = mpsc::channel::<()>();
     let waits = Mutex::new(waits);

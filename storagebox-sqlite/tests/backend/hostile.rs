@@ -48,7 +48,7 @@ async fn every_text_is_kept_byte_for_byte() -> Result<()> {
     Ok(())
 }
 
-/// What a path may be called: none of it is read as anything but a name.
+/// The names have a special meaning to SQLite or in a URL, and are used as plain names of files.
 #[tokio::test]
 async fn a_file_may_have_any_name() -> Result<()> {
     let place = Place::bare()?;

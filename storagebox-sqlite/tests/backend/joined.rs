@@ -36,7 +36,7 @@ async fn free(store: &SqliteStore) -> Result<u64> {
     Ok(store.item_bank(&"bank".parse()?)?.counts().await?.free)
 }
 
-/// A deferred transaction becomes immediate with the first call.
+/// The first joined call turns a deferred transaction into one that has locked the file for writing.
 #[tokio::test]
 async fn a_deferred_transaction_is_made_immediate() -> Result<()> {
     let place = Place::bare()?;
@@ -50,9 +50,10 @@ async fn a_deferred_transaction_is_made_immediate() -> Result<()> {
     Ok(())
 }
 
-/// What a deferred transaction has read is out of date once another has written: SQLite lets it write nothing.
+/// A deferred transaction reads, and then another connection writes. SQLite refuses every later write of the
+/// transaction.
 #[tokio::test]
-async fn a_deferred_transaction_that_was_overtaken_is_refused() -> Result<()> {
+async fn a_deferred_transaction_after_another_write_is_refused() -> Result<()> {
     let place = Place::bare()?;
     let store = filled(&place, 2).await?;
     let mut connection = begun(&place, "BEGIN; SELECT count(*) FROM storagebox_items").await?;
@@ -87,7 +88,7 @@ async fn another_drivers_connection_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Without foreign keys nothing would stop the commit of half a call.
+/// Only foreign keys prevent the caller from committing half of a call.
 #[tokio::test]
 async fn a_connection_that_checks_no_foreign_keys_is_refused() -> Result<()> {
     let place = Place::bare()?;
@@ -99,7 +100,7 @@ async fn a_connection_that_checks_no_foreign_keys_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Also where the namespace is known.
+/// The namespace was opened before, by a call on a connection that is durable enough.
 #[tokio::test]
 async fn a_connection_that_commits_less_durably_is_refused() -> Result<()> {
     let place = Place::bare()?;
@@ -110,9 +111,9 @@ async fn a_connection_that_commits_less_durably_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// What stays of a savepoint that was rolled back is nothing.
+/// The rollback of a savepoint undoes the call. Later calls in the transaction succeed.
 #[tokio::test]
-async fn a_savepoint_that_is_rolled_back_takes_the_call_with_it() -> Result<()> {
+async fn a_rolled_back_savepoint_undoes_its_call() -> Result<()> {
     let place = Place::bare()?;
     let store = filled(&place, 1).await?;
     let mut connection = begun(&place, "BEGIN IMMEDIATE; SAVEPOINT one").await?;
@@ -125,9 +126,9 @@ async fn a_savepoint_that_is_rolled_back_takes_the_call_with_it() -> Result<()> 
     Ok(())
 }
 
-/// The call is dropped at each of its first polls, and what the caller does next is committed.
+/// A call is dropped at each of its first polls. The caller's next statement then commits by itself.
 #[tokio::test]
-async fn a_call_that_is_dropped_leaves_a_connection_without_a_transaction_as_it_was() -> Result<()> {
+async fn a_dropped_call_begins_no_transaction_on_the_connection() -> Result<()> {
     let place = Place::bare()?;
     let store = filled(&place, 1).await?;
     let (mut connection, mut look) = (place.raw().await?, place.raw().await?);
@@ -154,7 +155,7 @@ async fn take_alone(store: &SqliteStore, claim: &str) -> Result<Taken> {
     store.item_bank(&"bank".parse()?)?.take(&claim.parse()?, Hold::Forever).await
 }
 
-/// An order and its voucher in one commit, with a pool of sqlx and its transactions.
+/// Uses a pool of sqlx and its transactions, as an application would.
 #[tokio::test]
 async fn an_order_and_its_voucher_are_committed_together() -> Result<()> {
     let place = Place::bare()?;
@@ -177,9 +178,9 @@ async fn an_order_and_its_voucher_are_committed_together() -> Result<()> {
     Ok(())
 }
 
-/// A transaction in which a call failed has no other call, and no commit.
+/// After a failed call, the transaction accepts no other call and no commit.
 #[tokio::test]
-async fn a_call_after_a_failed_one_says_that_the_transaction_is_over() -> Result<()> {
+async fn a_call_after_a_failed_call_of_a_transaction_is_refused() -> Result<()> {
     let place = Place::bare()?;
     let store = filled(&place, 1).await?;
     let other = storagebox_core::Strategy::Atomic;

@@ -23,7 +23,7 @@ fn items(name: &str, count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(format!("{name}-{number}"))).collect()
 }
 
-/// Makes ten takes, which must not wait for a call that was left.
+/// Makes ten takes while an unpolled call exists, and checks that none waits for it.
 async fn ten_take_beside(store: &SqliteStore, name: &str) -> Result<()> {
     let (bank, mut takes) = (store.item_bank(&"namespace".parse()?)?, JoinSet::new());
     for number in 0..10 {
@@ -35,7 +35,7 @@ async fn ten_take_beside(store: &SqliteStore, name: &str) -> Result<()> {
     store.item_bank(&"namespace".parse()?)?.counts().await.map(drop)
 }
 
-/// Adds so many items that the call gets its own transaction.
+/// Adds so many items that the call has its own transaction.
 async fn add_many(store: SqliteStore, name: String) -> Result<()> {
     store.item_bank(&"namespace".parse()?)?.add(&items(&name, 1_500)?).await.map(drop)
 }
@@ -44,7 +44,8 @@ async fn make(call: Dropped, store: SqliteStore, id: String) -> Result<()> {
     call.make(&store, &id).await
 }
 
-/// Leaves a call of each kind at its first point, another at its second point, and so on until one completes.
+/// For each kind of call, stops polling one call at its first wait, another call at its second wait, and so on until a
+/// call completes.
 async fn leave_everywhere(store: &SqliteStore) -> Result<()> {
     store.item_bank(&"namespace".parse()?)?.add(&items("first", 2_000)?).await?;
     let mut left: Vec<Left<()>> = vec![];
@@ -65,7 +66,7 @@ async fn leave_everywhere(store: &SqliteStore) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_call_that_is_left_holds_up_nobody() -> Result<()> {
+async fn an_unpolled_call_blocks_no_other_call() -> Result<()> {
     for combining in [true, false] {
         let place = Place::ready().await?;
         leave_everywhere(&place.builder().combining(combining).open(place.path())?).await?;
@@ -74,14 +75,14 @@ async fn a_call_that_is_left_holds_up_nobody() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_call_that_is_left_holds_no_connection_of_a_pool_that_was_handed_in() -> Result<()> {
+async fn an_unpolled_call_keeps_no_connection_of_the_callers_pool() -> Result<()> {
     let place = Place::ready().await?;
     leave_everywhere(&place.builder().from_pool(place.pool())?).await
 }
 
-/// More reads are left than there are readers, which are four.
+/// The number of unpolled reads exceeds the four connections with which the store reads.
 #[tokio::test]
-async fn looks_that_are_left_hold_up_no_others() -> Result<()> {
+async fn unpolled_reads_block_no_other_reads() -> Result<()> {
     let place = Place::ready().await?;
     let store = place.store()?;
     store.item_bank(&"namespace".parse()?)?.add(&items("first", 10)?).await?;
@@ -113,7 +114,7 @@ async fn remember(store: SqliteStore, id: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// Polls the call until it only waits for the file.
+/// Polls the call for a while, until it only waits for the file.
 async fn drive_for_a_while(call: &mut Left<()>) {
     for _ in 0..20 {
         assert!(poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_pending())).await);
@@ -121,7 +122,7 @@ async fn drive_for_a_while(call: &mut Left<()>) {
     }
 }
 
-/// Two runtimes with one thread each. The first one has a call that waits for the file.
+/// Two runtimes with one thread each. The first runtime has a call that waits for the file.
 struct Runtimes {
     place: Place,
     first: Runtime,
@@ -144,9 +145,9 @@ impl Runtimes {
     }
 }
 
-/// As in a program in which each thread has its own runtime, and drives it only during its calls.
+/// In some programs each thread has its own runtime, which runs only during the calls of the thread.
 #[test]
-fn a_runtime_that_is_driven_for_its_own_calls_keeps_no_other_waiting() -> Result<()> {
+fn a_stopped_runtime_blocks_no_call_of_another_runtime() -> Result<()> {
     let (runtimes, writer) = Runtimes::new(Duration::from_secs(10))?;
     let mut other: Left<()> = Box::pin(remember(runtimes.store.clone(), "other"));
     runtimes.second.block_on(drive_for_a_while(&mut other));
@@ -158,9 +159,9 @@ fn a_runtime_that_is_driven_for_its_own_calls_keeps_no_other_waiting() -> Result
     Ok(())
 }
 
-/// No other process writes to the file: only the call in the runtime that is not driven keeps it.
+/// No other process writes. The call in the stopped runtime has the connection that writes.
 #[test]
-fn who_waits_for_a_runtime_that_nobody_drives_is_told_so() -> Result<()> {
+fn a_call_blocked_by_a_stopped_runtime_is_contention() -> Result<()> {
     let (runtimes, writer) = Runtimes::new(Duration::from_millis(200))?;
     runtimes.second.block_on(writer.close()).map_err(failed)?;
     let error = runtimes.second.block_on(remember(runtimes.store.clone(), "other")).unwrap_err();

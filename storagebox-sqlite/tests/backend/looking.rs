@@ -10,14 +10,14 @@ use tokio::time::timeout;
 
 use crate::support::{Place, failed};
 
-/// Longer than any of these calls takes on the slowest machine.
+/// A timeout that no call reaches, even on a slow machine.
 const EVER: Duration = Duration::from_secs(60);
 
 fn runtime() -> Result<Runtime> {
     Builder::new_current_thread().enable_all().build().map_err(failed)
 }
 
-/// Sets up a file, closes its store, and returns a new store on the file, which has opened nothing yet.
+/// Sets up a file, closes its store, and returns a new store on the file. The new store has not opened the file yet.
 fn ready(call_timeout: Duration) -> Result<(Place, SqliteStore)> {
     let runtime = runtime()?;
     let place = runtime.block_on(Place::ready())?;
@@ -30,15 +30,15 @@ fn ready(call_timeout: Duration) -> Result<(Place, SqliteStore)> {
     Ok((place, store))
 }
 
-/// Creates files that get the inodes of removed files.
+/// Creates files that take the inodes of removed files, so that a new log gets another inode.
 fn make_other_files(place: &Place) -> Result<()> {
     let folder = place.path().with_file_name("");
     (0..20).try_for_each(|number| fs::write(folder.join(format!("other-{number}")), "x")).map_err(failed)
 }
 
-/// More reads are made than there are readers, which are four, each in its own runtime.
+/// Makes six reads, each in its own runtime, with a store that reads with at most four connections.
 #[test]
-fn looks_that_have_ended_keep_no_connection_in_a_runtime_that_nobody_drives() -> Result<()> {
+fn finished_reads_keep_no_connection_in_a_stopped_runtime() -> Result<()> {
     let (_place, store) = ready(Duration::from_secs(1))?;
     let (bank, mut idle) = (store.item_bank(&"namespace".parse()?)?, vec![]);
     for _ in 0..6 {
@@ -49,9 +49,9 @@ fn looks_that_have_ended_keep_no_connection_in_a_runtime_that_nobody_drives() ->
     runtime()?.block_on(async { timeout(EVER, store.close()).await.map_err(failed)? })
 }
 
-/// A program makes a health check in one runtime, and then works in another one.
+/// A program pings the store in one runtime, which ends, and then works in another runtime.
 #[test]
-fn what_a_look_met_lasts_for_no_longer_than_its_connection() -> Result<()> {
+fn a_log_removed_with_its_last_reader_is_no_error() -> Result<()> {
     let (place, store) = ready(EVER)?;
     runtime()?.block_on(store.ping())?;
     make_other_files(&place)?;
@@ -72,9 +72,9 @@ fn what_a_look_met_lasts_for_no_longer_than_its_connection() -> Result<()> {
     })
 }
 
-/// No other connection holds the log, so closing the store removes it.
+/// The connections of the store are the last ones on the file, so closing the store removes the log.
 #[tokio::test]
-async fn a_store_that_is_closed_after_looks_leaves_no_log() -> Result<()> {
+async fn a_store_closed_after_reads_leaves_no_log() -> Result<()> {
     let place = Place::ready().await?;
     let store = place.store()?;
     store.ping().await?;
@@ -86,9 +86,9 @@ async fn a_store_that_is_closed_after_looks_leaves_no_log() -> Result<()> {
     store.close().await
 }
 
-/// A call in another runtime has the connection that writes, and does not end.
+/// An unpolled call in another runtime has the connection that writes, so the store cannot close it.
 #[test]
-fn a_store_with_a_call_that_rests_is_closed_in_time_or_says_why_not() -> Result<()> {
+fn closing_a_store_with_an_unpolled_call_times_out() -> Result<()> {
     let (place, store) = ready(Duration::from_millis(200))?;
     let (resting, other) = (runtime()?, runtime()?);
     let mut raw = other.block_on(place.raw())?;

@@ -12,7 +12,7 @@ use crate::support::{Place, failed};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Restores the namespaces to their state before any other row.
+/// Sets the last number of each namespace back to 0, as if the table of namespaces came from an older copy.
 async fn put_back(place: &Place) -> Result<()> {
     let mut raw = place.raw().await?;
     query("UPDATE storagebox_namespaces SET last_number = 0").execute(&mut raw).await.map_err(failed)?;
@@ -20,7 +20,7 @@ async fn put_back(place: &Place) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_fence_is_above_those_of_its_row() -> Result<()> {
+async fn a_fence_after_a_partial_restore_exceeds_the_stored_fence() -> Result<()> {
     let place = Place::ready().await?;
     let leases = place.store()?.lease_repo(&"namespace".parse()?)?;
     let id = "id".parse()?;
@@ -45,7 +45,7 @@ async fn a_fence_is_above_those_of_its_row() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_version_is_above_those_of_its_row() -> Result<()> {
+async fn a_version_after_a_partial_restore_exceeds_the_stored_version() -> Result<()> {
     let place = Place::ready().await?;
     let records = place.store()?.dedup_repo(&"namespace".parse()?)?;
     let (id, value) = ("id".parse()?, Payload::try_from("value")?);
@@ -65,7 +65,7 @@ async fn a_version_is_above_those_of_its_row() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_entitys_version_is_above_that_of_its_row() -> Result<()> {
+async fn an_entity_version_grows_after_a_partial_restore() -> Result<()> {
     let place = Place::ready().await?;
     let entities = split(&place.store()?)?;
     let mut last = None;

@@ -13,7 +13,7 @@ use storagebox_testkit::checks::{clocks, skews};
 use crate::support::{Place, failed};
 
 #[tokio::test]
-async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+async fn a_clock_set_back_expires_nothing_early_and_revives_nothing() -> Result<()> {
     let place = Place::ready().await?;
     clocks::set_back(async |ahead| {
         let clock = ManualClock::new();
@@ -23,7 +23,7 @@ async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -
     .await
 }
 
-/// Limits the size of the file. SQLite returns the same error as for a full disk.
+/// Limits the size of the file. At the limit, SQLite returns the same error as on a full disk.
 async fn let_grow(pool: &SqlitePool, pages: i64) -> Result<()> {
     let sql = format!("PRAGMA max_page_count = {pages}");
     pool.execute(AssertSqlSafe(sql)).await.map(drop).map_err(failed)
@@ -33,7 +33,7 @@ async fn pages(pool: &SqlitePool) -> Result<i64> {
     query_scalar("PRAGMA page_count").fetch_one(pool).await.map_err(failed)
 }
 
-/// Returns the largest value of a record.
+/// Returns a value of the largest size that a record may have.
 fn value() -> Result<Payload> {
     Payload::new(vec![7; 256 * 1024])
 }
@@ -47,7 +47,7 @@ fn is_of_a_full_disk(error: &Error) {
     assert!(error.is_retryable() && error.to_string().contains("the disk is full"), "{error}");
 }
 
-/// A call fails if it needs space, alone or in a shared transaction. Calls that need none succeed.
+/// On a full disk, calls that need space fail, alone or in a shared transaction. Other calls succeed.
 #[tokio::test]
 async fn a_full_disk_changes_nothing() -> Result<()> {
     let place = Place::ready().await?;
@@ -74,8 +74,8 @@ async fn a_full_disk_changes_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A text column accepts any bytes. A take without a transaction is committed before its item is read, so its outcome
-/// is unknown.
+/// SQLite stores any bytes in a text column. A take without a transaction reads its item after the commit, so its
+/// outcome is unknown.
 #[tokio::test]
 async fn bytes_that_are_no_text_are_corrupt() -> Result<()> {
     let place = Place::ready().await?;
@@ -95,9 +95,9 @@ async fn bytes_that_are_no_text_are_corrupt() -> Result<()> {
     Ok(())
 }
 
-/// Earlier versions stored the skew with the namespace. Such a namespace opens with any skew.
+/// Earlier versions stored the skew with the options of a namespace.
 #[tokio::test]
-async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+async fn a_namespace_stored_with_its_skew_opens_with_any_skew() -> Result<()> {
     let place = Place::ready().await?;
     let age = async || {
         let sql = format!("UPDATE storagebox_namespaces SET options = '{}' WHERE name = 'skews'", skews::STORED_BEFORE);

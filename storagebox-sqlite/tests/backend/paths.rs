@@ -24,7 +24,7 @@ async fn used(store: &SqliteStore) -> Result<()> {
     store.item_bank(&"namespace".parse()?)?.counts().await.map(drop)
 }
 
-/// Returns the files in a folder that this process has open.
+/// Returns the files of a folder that this process has open.
 #[cfg(target_os = "linux")]
 fn open_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let handles = fs::read_dir("/proc/self/fd").map_err(failed)?;
@@ -32,8 +32,8 @@ fn open_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files.filter(|file| file.starts_with(folder)).collect())
 }
 
-/// Opens a store by this spelling of its path in a new folder. Asserts that the process opens only files that
-/// `SqliteStore::files` returns. Returns whether the path was accepted.
+/// Opens a store by this spelling of a path in a new folder, and checks that the process opens only files that
+/// `SqliteStore::files` lists. Returns whether the path was accepted.
 #[cfg(target_os = "linux")]
 async fn opens_only_what_it_names(spelling: &str) -> Result<bool> {
     let place = Place::bare()?;
@@ -59,11 +59,11 @@ async fn opens_only_what_it_names(spelling: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// Programs rely on the returned names to leave the files alone. A log that was missing among them was once replaced,
-/// and one item was given away twice.
+/// Programs rely on the list of files to leave them alone. Regression: the log was not listed, a program replaced it,
+/// and one item was given twice.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn what_is_open_is_named_and_for_its_owner_alone_however_the_path_is_spelled() -> Result<()> {
+async fn each_open_file_is_listed_and_private_for_any_spelling() -> Result<()> {
     for spelling in ["x", "./x", "sub/../x", "sub//..//./x", "a", "b", "c", "d", "sub/e"] {
         assert!(opens_only_what_it_names(spelling).await?, "{spelling} was refused");
     }
@@ -74,7 +74,7 @@ async fn what_is_open_is_named_and_for_its_owner_alone_however_the_path_is_spell
 }
 
 #[tokio::test]
-async fn links_without_an_end_are_refused() -> Result<()> {
+async fn a_loop_of_links_is_refused() -> Result<()> {
     let place = Place::bare()?;
     symlink("store.db", place.path()).map_err(failed)?;
     let store = place.store()?;
@@ -84,7 +84,7 @@ async fn links_without_an_end_are_refused() -> Result<()> {
 
 /// Regression: as root, SQLite opened the device and left a journal beside it.
 #[tokio::test]
-async fn a_device_and_a_socket_are_no_files() -> Result<()> {
+async fn a_device_or_a_socket_is_refused() -> Result<()> {
     let place = Place::bare()?;
     let _socket = UnixListener::bind(place.path()).map_err(failed)?;
     for path in [PathBuf::from("/dev/null"), place.path()] {
@@ -95,9 +95,9 @@ async fn a_device_and_a_socket_are_no_files() -> Result<()> {
     Ok(())
 }
 
-/// If the file cannot be created, SQLite must not create it: every user could read it.
+/// If the library cannot create the file, SQLite must not create it either, because every user could read that file.
 #[tokio::test]
-async fn why_a_file_could_not_be_made_is_told() -> Result<()> {
+async fn a_file_that_cannot_be_created_is_unavailable() -> Result<()> {
     let place = Place::bare()?;
     let store = SqliteStore::open(place.path().with_file_name("x".repeat(256)))?;
     let error = store.setup().await.unwrap_err();
@@ -106,8 +106,8 @@ async fn why_a_file_could_not_be_made_is_told() -> Result<()> {
     Ok(())
 }
 
-/// Asserts that the store is refused if the file belongs to another user. Only root can change the owner; for other
-/// users this asserts that their own file is used.
+/// As root, gives `theirs` to another user and checks that the store is refused. As any other user, checks that the
+/// store is accepted.
 async fn is_refused_if_a_strangers(place: &Place, theirs: &Path) -> Result<()> {
     let is_theirs = std::os::unix::fs::lchown(theirs, Some(STRANGER), None).is_ok();
     let store = place.store()?;
@@ -140,7 +140,7 @@ async fn a_strangers_link_in_a_folder_for_everybody_is_not_followed() -> Result<
     Ok(())
 }
 
-/// The file's owner could read all items.
+/// The other user, who owns the file, could read all items.
 #[tokio::test]
 async fn a_strangers_database_in_a_folder_for_everybody_is_not_used() -> Result<()> {
     let place = for_everybody()?;
@@ -160,9 +160,9 @@ async fn a_strangers_file_beside_the_database_is_not_used() -> Result<()> {
     Ok(())
 }
 
-/// Another user cannot create files in this folder, so its owner wants the file there.
+/// Only the folder's owner can create files there, so the file is there on purpose.
 #[tokio::test]
-async fn another_users_database_in_a_folder_of_ones_own_is_used() -> Result<()> {
+async fn another_users_database_in_a_private_folder_is_used() -> Result<()> {
     let place = Place::ready().await?;
     // Only root can change the owner. The file must be used in both cases.
     let _ = chown(place.path(), Some(STRANGER), None);

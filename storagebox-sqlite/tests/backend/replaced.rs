@@ -69,7 +69,7 @@ async fn is_refused_everything(store: &SqliteStore) -> Result<()> {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_process_whose_file_was_replaced_gives_nothing_that_another_gives() -> Result<()> {
+async fn calls_after_the_file_was_replaced_are_refused() -> Result<()> {
     let (place, old) = in_use().await?;
     restore(&place).await?;
     let new = place.store()?;
@@ -84,7 +84,7 @@ async fn a_process_whose_file_was_replaced_gives_nothing_that_another_gives() ->
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_process_whose_file_was_removed_says_so_and_makes_none() -> Result<()> {
+async fn calls_after_the_file_was_removed_are_refused() -> Result<()> {
     let (place, store) = in_use().await?;
     remove(&place, &["", "-wal", "-shm"])?;
     is_refused_everything(&store).await?;
@@ -92,10 +92,10 @@ async fn a_process_whose_file_was_removed_says_so_and_makes_none() -> Result<()>
     Ok(())
 }
 
-/// What a look would show of them, nobody else sees, and nobody will.
+/// A read from the removed log would return data that no other process sees.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_look_is_refused_where_a_change_is() -> Result<()> {
+async fn a_read_after_a_sidecar_file_was_removed_is_refused() -> Result<()> {
     for beside in [&["-wal", "-shm"][..], &["-wal"], &["-shm"]] {
         let (place, store) = in_use().await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -113,10 +113,10 @@ async fn a_look_is_refused_where_a_change_is() -> Result<()> {
     Ok(())
 }
 
-/// By then the sidecar files belong to another database file of this name.
+/// The sidecar files are removed, and another process creates new ones.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_look_is_refused_where_another_process_made_the_files_anew() -> Result<()> {
+async fn a_read_after_sidecar_files_were_replaced_is_refused() -> Result<()> {
     let (place, store) = in_use().await?;
     let bank = store.item_bank(&"namespace".parse()?)?;
     assert_eq!(bank.counts().await?.held, 1);
@@ -135,7 +135,7 @@ async fn mode(place: &Place) -> Result<String> {
 }
 
 #[tokio::test]
-async fn a_file_that_was_restored_has_a_log_again() -> Result<()> {
+async fn a_restored_file_gets_a_write_ahead_log() -> Result<()> {
     let (place, store) = in_use().await?;
     let copy = copied(&place).await?;
     store.close().await?;
@@ -150,7 +150,7 @@ async fn a_file_that_was_restored_has_a_log_again() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_file_of_somebody_elses_is_left_as_it_is() -> Result<()> {
+async fn a_database_of_another_program_is_unchanged() -> Result<()> {
     let place = Place::bare()?;
     let options = place.options().create_if_missing(true);
     let mut theirs = options.connect().await.map_err(failed)?;
@@ -171,10 +171,10 @@ const FILE: &str = "STORAGEBOX_SQLITE_ELSEWHERE_FILE";
 const SQL: &str = "STORAGEBOX_SQLITE_ELSEWHERE_SQL";
 const ANSWER: &str = "the other process found: ";
 
-/// Runs SQL in another process, which shares only the files with this one, and returns the text that it found.
+/// Runs SQL in another process, and returns the text that the SQL selects.
 fn elsewhere(place: &Place, sql: &str) -> Result<String> {
     let mut program = Command::new(env::current_exe().map_err(failed)?);
-    program.args(["--exact", "replaced::as_another_process", "--ignored", "--nocapture"]);
+    program.args(["--exact", "replaced::child_process_runs_sql", "--ignored", "--nocapture"]);
     let done = program.env(FILE, place.path()).env(SQL, sql).output().map_err(failed)?;
     assert!(done.status.success(), "{done:?}");
     let out = String::from_utf8(done.stdout).map_err(failed)?;
@@ -184,7 +184,7 @@ fn elsewhere(place: &Place, sql: &str) -> Result<String> {
 
 #[ignore = "what another process does, which cases start"]
 #[tokio::test]
-async fn as_another_process() -> Result<()> {
+async fn child_process_runs_sql() -> Result<()> {
     let (Ok(file), Ok(sql)) = (env::var(FILE), env::var(SQL)) else { return Ok(()) };
     let mut raw = SqliteConnectOptions::new().filename(file).connect().await.map_err(failed)?;
     let found: String = query_scalar(AssertSqlSafe(sql)).fetch_one(&mut raw).await.map_err(failed)?;
@@ -195,10 +195,10 @@ async fn as_another_process() -> Result<()> {
 const BOB_TAKES: &str = "UPDATE storagebox_items SET state = 'held', claim = 'bob' WHERE item = 'B' RETURNING item";
 const BOB_HAS: &str = "SELECT coalesce(group_concat(item), 'nothing') FROM storagebox_items WHERE claim = 'bob'";
 
-/// The shared memory holds the locks of writers.
+/// The shared memory holds the locks of writers, so two processes with different ones could write at once.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gives() -> Result<()> {
+async fn a_take_after_the_shared_memory_was_removed_is_refused() -> Result<()> {
     let (place, old) = in_use().await?;
     remove(&place, &["-shm"])?;
     elsewhere(&place, BOB_TAKES)?;
@@ -206,11 +206,11 @@ async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gi
     Ok(())
 }
 
-/// Its own commits are in a log that no other process sees; they must not be moved to the file over those of others,
-/// whether the store is closed, dropped, or refused and then closed.
+/// The removed log has commits of this process that no other process sees. Moving them to the file would undo commits
+/// of others. The store is closed, dropped, or closed after a refused call.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_process_whose_log_was_removed_moves_nothing_to_the_file() -> Result<()> {
+async fn a_process_with_a_removed_log_moves_nothing_to_the_file() -> Result<()> {
     for end in ["closed", "dropped", "refused"] {
         let place = Place::ready().await?;
         let old = place.store()?;
@@ -234,10 +234,10 @@ async fn a_process_whose_log_was_removed_moves_nothing_to_the_file() -> Result<(
     Ok(())
 }
 
-/// It has connections that look, and none that writes.
+/// The process has only connections that read.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_process_that_only_looks_and_whose_log_was_removed_moves_nothing_to_the_file() -> Result<()> {
+async fn a_reader_with_a_removed_log_moves_nothing_to_the_file() -> Result<()> {
     let (place, first) = in_use().await?;
     first.maintain(1).await?;
     let old = place.store()?;
@@ -253,10 +253,10 @@ async fn a_process_that_only_looks_and_whose_log_was_removed_moves_nothing_to_th
     Ok(())
 }
 
-/// SQLite maps the shared memory of a file once per process, so a new connection uses the removed shared memory.
+/// SQLite maps the shared memory of a file once per process, so the new store would use the removed shared memory.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_store_that_is_opened_anew_in_a_process_whose_log_was_removed_is_refused_too() -> Result<()> {
+async fn a_new_store_in_a_process_with_a_removed_log_is_refused() -> Result<()> {
     let (place, old) = in_use().await?;
     remove(&place, &["-wal", "-shm"])?;
     elsewhere(&place, "PRAGMA integrity_check")?;
@@ -290,12 +290,13 @@ async fn put_back_below() -> Result<(Place, Arc<dyn ItemBank>)> {
     Ok((place, adas))
 }
 
-/// The copy is restored during work, as `.restore` of the command `sqlite3` does: the file stays the same.
+/// The copy is written over the contents of the file, as `.restore` of the command `sqlite3` does, while a store is
+/// open.
 #[tokio::test]
-async fn a_namespace_that_a_copy_does_not_have_is_not_taken_for_another() -> Result<()> {
+async fn a_namespace_missing_in_a_copy_is_not_another_namespace() -> Result<()> {
     let (place, adas) = put_back_below().await?;
     place.store()?.item_bank(&"bobs".parse()?)?.add(&[Item::new("B")?]).await?;
-    // By one statement, by a transaction, and by a read.
+    // A take tries one statement and then a transaction. The other calls read.
     assert_eq!(adas.take(&"ada".parse()?, Hold::Forever).await?.item(), None);
     assert_eq!(adas.counts().await?, Counts::default());
     assert_eq!(adas.holder(&Item::new("B")?).await?, ItemState::Unknown);
@@ -303,9 +304,9 @@ async fn a_namespace_that_a_copy_does_not_have_is_not_taken_for_another() -> Res
     Ok(())
 }
 
-/// Another namespace has a claim with the same id.
+/// The restored copy lacks the bank, and another bank has a claim with the same id.
 #[tokio::test]
-async fn a_claim_that_a_copy_does_not_have_is_not_taken_for_another_namespaces() -> Result<()> {
+async fn a_claim_missing_in_a_copy_is_not_a_claim_of_another_bank() -> Result<()> {
     let (place, adas) = put_back_below().await?;
     let bobs = place.store()?.item_bank(&"bobs".parse()?)?;
     bobs.add(&[Item::new("B")?]).await?;

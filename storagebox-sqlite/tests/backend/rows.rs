@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use crate::support::{Place, failed};
 
 #[test]
-fn whatever_a_row_holds() -> Result<()> {
+fn whatever_row_is_read_or_refused() -> Result<()> {
     let runtime = Runtime::new().map_err(failed)?;
     let place = runtime.block_on(Place::ready())?;
     let _within = runtime.enter();
@@ -23,7 +23,7 @@ fn whatever_a_row_holds() -> Result<()> {
     runtime.block_on(store.close())
 }
 
-/// The tables of the file, without the library.
+/// Access to the tables of the file without the library.
 struct File(SqlitePool);
 
 impl File {
@@ -43,7 +43,7 @@ impl File {
         self.texts(format!("SELECT name FROM pragma_table_info('{table}')")).await
     }
 
-    /// Returns an SQL expression with all columns of a row, which identifies the row.
+    /// Returns an SQL expression that identifies a row by all its columns.
     async fn name(&self, table: &str) -> Result<String> {
         let quoted: Vec<_> = self.columns(table).await?.iter().map(|column| format!("quote({column})")).collect();
         Ok(quoted.join("||','||"))
@@ -113,7 +113,7 @@ impl Tables for File {
     }
 }
 
-/// Returns the SQL for a value. Bytes become a blob, or, depending on their last bit, a text that is not valid.
+/// Returns the SQL for a value. Depending on their last bit, bytes become a blob or an invalid text.
 fn held(value: &Value) -> &'static str {
     match value {
         Value::Bytes(bytes) if bytes.last().is_some_and(|byte| byte % 2 == 1) => "CAST(? AS TEXT)",

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use crate::support::{Place, failed};
 
 #[tokio::test]
-async fn nothing_but_setup_makes_a_file() -> Result<()> {
+async fn only_setup_creates_the_file() -> Result<()> {
     let place = Place::bare()?;
     let store = place.store()?;
     let error = store.ping().await.unwrap_err();
@@ -22,7 +22,7 @@ async fn nothing_but_setup_makes_a_file() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_database_without_a_store_says_so_and_keeps_what_it_has() -> Result<()> {
+async fn setup_in_a_database_of_another_program_keeps_its_tables() -> Result<()> {
     let place = Place::bare()?;
     let options = place.options().create_if_missing(true);
     let mut theirs = sqlx::ConnectOptions::connect(&options).await.map_err(failed)?;
@@ -38,7 +38,7 @@ async fn a_database_without_a_store_says_so_and_keeps_what_it_has() -> Result<()
 }
 
 #[tokio::test]
-async fn newer_tables_are_refused_and_left_alone() -> Result<()> {
+async fn newer_tables_are_refused_and_unchanged() -> Result<()> {
     let place = Place::ready().await?;
     place.store()?.item_bank(&"namespace".parse()?)?.add(&[Item::new("code")?]).await?;
     let mut raw = place.raw().await?;
@@ -54,7 +54,7 @@ async fn newer_tables_are_refused_and_left_alone() -> Result<()> {
 
 /// Regression: upkeep by a client with another `remember` deleted fences that should have lasted for ever.
 #[tokio::test]
-async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
+async fn upkeep_uses_the_stored_memory() -> Result<()> {
     let place = Place::bare()?;
     let for_ever = place.builder().remember(Retention::Forever).open(place.path())?;
     for_ever.setup().await?;
@@ -69,7 +69,7 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_store_of_another_memory_is_refused() -> Result<()> {
+async fn opening_a_store_with_another_memory_is_refused() -> Result<()> {
     let place = Place::ready().await?;
     memory::another_is_refused(|| place.builder().remember(Retention::Forever).open(place.path())).await?;
     let pooled = place.builder().remember(Retention::Forever).from_pool(place.pool())?;
@@ -80,7 +80,7 @@ async fn a_store_of_another_memory_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn many_set_up_a_new_file_at_once() -> Result<()> {
+async fn concurrent_setups_of_a_new_file_succeed() -> Result<()> {
     for _ in 0..5 {
         let place = Place::bare()?;
         let mut setups = JoinSet::new();
@@ -109,9 +109,9 @@ async fn the_file_has_a_write_ahead_log() -> Result<()> {
     Ok(())
 }
 
-/// While another process creates the file, opening it can fail as if it was not permitted.
+/// While another process creates the file, SQLite can report that opening it is not permitted.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_asks_while_the_file_is_made_is_told_that_it_is_not_set_up() -> Result<()> {
+async fn a_ping_during_another_setup_is_not_set_up() -> Result<()> {
     for round in 0..30 {
         let place = Place::bare()?;
         let (maker, asker) = (place.store()?, place.store()?);

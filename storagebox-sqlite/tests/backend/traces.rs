@@ -20,7 +20,7 @@ async fn rows(place: &Place) -> Result<Vec<(String, i64)>> {
 }
 
 #[tokio::test]
-async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
+async fn a_refused_call_leaves_no_row() -> Result<()> {
     let place = Place::ready().await?;
     let store = place.store()?;
     refused(&store, "first").await?;

@@ -1,4 +1,5 @@
-//! Changes to the schema by other programs that no statement would report. They are found when a namespace is opened.
+//! Changes to the schema by other programs that no statement would report. The store finds them when it opens a
+//! namespace.
 
 use sqlx::{AssertSqlSafe, Connection, Executor, raw_sql};
 use storagebox_core::{
@@ -7,7 +8,8 @@ use storagebox_core::{
 
 use crate::support::{Place, failed};
 
-/// Runs SQL on the file, and asserts the error of the first call on a namespace, of `ping` and of `setup`.
+/// Runs SQL on the file, and checks that the first call on a namespace, `ping` and `setup` return an error of this
+/// kind.
 async fn are_refused(done: &str, kind: ErrorKind) -> Result<()> {
     let place = Place::ready().await?;
     let mut raw = place.raw().await?;
@@ -25,9 +27,9 @@ async fn are_refused(done: &str, kind: ErrorKind) -> Result<()> {
     Ok(())
 }
 
-/// Regression: every caller recorded a new value, and a repeated operation of a counter was applied again.
+/// Regression: a trigger made every caller record a new value, and a repeated operation of a counter was applied again.
 #[tokio::test]
-async fn a_trigger_that_may_make_nothing_of_a_write_is_refused() -> Result<()> {
+async fn a_trigger_on_a_table_of_the_store_is_refused() -> Result<()> {
     for table in ["records", "items", "counter_ops", "tokens"] {
         let ignore =
             format!("CREATE TRIGGER ignores BEFORE INSERT ON storagebox_{table} BEGIN SELECT RAISE(IGNORE); END");
@@ -36,9 +38,9 @@ async fn a_trigger_that_may_make_nothing_of_a_write_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Regression: `setup` succeeded, and each call returned that `setup` must be run.
+/// Regression: `setup` succeeded on such a file, and then each call returned that `setup` must be run.
 #[tokio::test]
-async fn an_index_or_a_key_that_is_gone_is_said() -> Result<()> {
+async fn a_missing_index_or_key_is_corrupt() -> Result<()> {
     for gone in [
         "DROP INDEX storagebox_items_by_claim",
         "DROP INDEX storagebox_items_free",
@@ -53,9 +55,9 @@ async fn an_index_or_a_key_that_is_gone_is_said() -> Result<()> {
     Ok(())
 }
 
-/// The file also has tables of another program.
+/// The file also contains tables of another program.
 #[tokio::test]
-async fn a_trigger_on_a_table_of_the_callers_is_none_of_ours() -> Result<()> {
+async fn a_trigger_on_another_programs_table_is_accepted() -> Result<()> {
     let place = Place::ready().await?;
     let mut raw = place.raw().await?;
     let own = "CREATE TABLE mine (a); CREATE TRIGGER t BEFORE INSERT ON mine BEGIN SELECT RAISE(IGNORE); END";

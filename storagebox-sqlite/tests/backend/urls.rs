@@ -11,7 +11,7 @@ fn refused(url: &str) -> Error {
 }
 
 #[test]
-fn keys_that_are_not_known_are_refused() {
+fn unknown_keys_are_refused() {
     for key in ["synchronus=full", "Synchronous=full", "mode=memory", "cache=shared", "foo", "=", "vfs=unix"] {
         let error = refused(&format!("sqlite:nowhere/store.db?{key}"));
         assert!(error.to_string().contains("query key"), "{error}");
@@ -19,7 +19,7 @@ fn keys_that_are_not_known_are_refused() {
 }
 
 #[test]
-fn values_that_make_no_sense_are_refused() {
+fn invalid_values_are_refused() {
     for (pair, because) in [
         ("synchronous=off", "synchronous"),
         ("synchronous=", "synchronous"),
@@ -37,7 +37,7 @@ fn values_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn urls_that_are_none_are_refused_without_being_shown() {
+fn invalid_urls_are_refused_and_not_shown() {
     for url in [
         "",
         "hunter2",
@@ -63,7 +63,7 @@ fn urls_that_are_none_are_refused_without_being_shown() {
 }
 
 #[test]
-fn what_is_gone_with_its_process_is_another_backend() {
+fn a_url_of_a_database_in_memory_is_refused() {
     for url in ["sqlite::memory:", "sqlite://:memory:", "sqlite::memory:?synchronous=full"] {
         let error = refused(url);
         assert!(error.to_string().contains("use the backend `memory:`"), "{error}");
@@ -71,7 +71,7 @@ fn what_is_gone_with_its_process_is_another_backend() {
 }
 
 #[test]
-fn every_key_is_taken_and_nothing_is_touched() {
+fn every_key_is_accepted_and_no_file_is_opened() {
     for pairs in [
         "",
         "synchronous=normal&combining=off&call_timeout=500ms&remember=forever&wal_autocheckpoint=0",
@@ -87,7 +87,7 @@ fn every_key_is_taken_and_nothing_is_touched() {
 }
 
 #[test]
-fn whatever_a_url_says() {
+fn whatever_url_is_read_or_refused() {
     let known = [
         "sqlite:nowhere/store.db",
         "sqlite:///nowhere/a%20b.db?synchronous=normal&combining=off&call_timeout=500ms&remember=forever",

@@ -6,7 +6,7 @@ use storagebox_core::Result;
 use crate::support::{Place, failed};
 
 #[tokio::test]
-async fn the_bundled_sqlite_has_its_log_mended() -> Result<()> {
+async fn the_bundled_sqlite_is_at_least_the_oldest_supported() -> Result<()> {
     let place = Place::ready().await?;
     let found: String =
         query_scalar("SELECT sqlite_version()").fetch_one(&mut place.raw().await?).await.map_err(failed)?;

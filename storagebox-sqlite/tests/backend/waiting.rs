@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use crate::support::{Place, failed};
 
-/// Runs a test on a file to which another connection is writing.
+/// Runs a test while another connection is writing to the file.
 async fn with_a_writer(
     test: impl AsyncFnOnce(&Place, sqlx::Transaction<'_, sqlx::Sqlite>) -> Result<()>,
 ) -> Result<()> {
@@ -25,7 +25,7 @@ async fn with_a_writer(
 }
 
 #[tokio::test]
-async fn a_call_that_cannot_begin_in_time_was_not_made_and_never_is() -> Result<()> {
+async fn a_call_that_cannot_begin_in_time_is_never_made() -> Result<()> {
     with_a_writer(async |place, other| {
         for combining in [true, false] {
             let builder = place.builder().combining(combining).call_timeout(Duration::from_millis(100));
@@ -47,8 +47,8 @@ async fn a_call_that_cannot_begin_in_time_was_not_made_and_never_is() -> Result<
     .await
 }
 
-/// A take is first tried without a transaction. On a busy machine its timeout may end during that, and its outcome is
-/// unknown. Then the test repeats the take, as a caller would.
+/// A take is first tried without a transaction. If its timeout ends during that, its outcome is unknown, and the test
+/// repeats the take.
 #[tokio::test]
 async fn a_take_that_cannot_begin_in_time_takes_nothing() -> Result<()> {
     let place = Place::ready().await?;
@@ -67,13 +67,13 @@ async fn a_take_that_cannot_begin_in_time_takes_nothing() -> Result<()> {
     }
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
     transaction.rollback().await.map_err(failed)?;
-    // By a client with a longer timeout.
+    // This client has a longer timeout.
     assert_eq!(bank.take(&"bob".parse()?, Hold::Forever).await?.item(), Some(&"a".try_into()?));
     Ok(())
 }
 
 #[tokio::test]
-async fn looks_do_not_wait_for_a_writer() -> Result<()> {
+async fn reads_do_not_wait_for_a_writer() -> Result<()> {
     let place = Place::ready().await?;
     let bank = place.store()?.item_bank(&"namespace".parse()?)?;
     bank.add(&["a".try_into()?]).await?;
@@ -84,7 +84,7 @@ async fn looks_do_not_wait_for_a_writer() -> Result<()> {
 }
 
 #[tokio::test]
-async fn calls_that_wait_are_made_when_the_file_is_to_be_had() -> Result<()> {
+async fn waiting_calls_are_made_when_the_file_is_free() -> Result<()> {
     with_a_writer(async |place, other| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         let mut calls = JoinSet::new();
@@ -105,7 +105,7 @@ async fn calls_that_wait_are_made_when_the_file_is_to_be_had() -> Result<()> {
 }
 
 #[tokio::test]
-async fn setup_waits_too() -> Result<()> {
+async fn setup_waits_for_another_writer() -> Result<()> {
     let place = Place::bare()?;
     let options = place.options().create_if_missing(true);
     let mut other = sqlx::ConnectOptions::connect(&options).await.map_err(failed)?;
@@ -119,7 +119,7 @@ async fn setup_waits_too() -> Result<()> {
     setup.await.map_err(failed)?
 }
 
-/// The clock is read after the file is locked, and not when the call begins to wait.
+/// A confirm reads the clock after it has locked the file.
 #[tokio::test]
 async fn a_hold_that_ends_while_its_confirm_waits_is_expired() -> Result<()> {
     let (place, minute) = (Place::ready().await?, Duration::from_secs(60));

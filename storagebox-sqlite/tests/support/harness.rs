@@ -13,7 +13,7 @@ use storagebox_testkit::checks::harness;
 
 use super::place::{Place, failed};
 
-/// The timeout of calls. It is longer than a case may make no progress, so no call times out on a busy machine.
+/// The timeout of calls. No call reaches it: the suite ends a case without progress before that.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The settings of the stores under test.
@@ -33,7 +33,7 @@ impl SetUp {
 #[derive(Debug)]
 pub struct SqliteHarness(pub SetUp);
 
-/// Opens a store on the file in another process of the suite.
+/// Opens a store on the file, in a process that the suite has started.
 pub async fn open_beside(path: String) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(SqliteStore::builder().clock(ManualClock::new()).call_timeout(PATIENCE).open(path)?))
 }
@@ -44,7 +44,7 @@ struct File {
     set_up: SetUp,
 }
 
-/// The connection of a caller, with a transaction on it.
+/// A connection of a caller that has an open transaction.
 struct Caller(SqliteConnection);
 
 impl Caller {
@@ -135,7 +135,7 @@ impl Sandbox for File {
     }
 }
 
-/// Reads the items directly from the tables.
+/// The query that reads the items directly from the tables.
 const AUDIT: &str = "
     SELECT i.item, CASE WHEN i.until <= ?2 THEN 'free' ELSE i.state END AS state, i.claim
     FROM storagebox_items i JOIN storagebox_namespaces b ON b.number = i.bank

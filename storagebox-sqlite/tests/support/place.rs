@@ -12,7 +12,7 @@ use storagebox_sqlite::{SqliteBuilder, SqliteStore};
 use storagebox_testkit::{Failure, Folder};
 use tempfile::TempDir;
 
-/// The folder of all places of this program. It is deleted when the program ends, even if the program is killed.
+/// The folder of all places of this program. It is deleted when the program ends, even by a kill.
 static FOLDER: LazyLock<Result<Folder, Failure>> =
     LazyLock::new(|| Folder::new_in(Path::new(env!("CARGO_TARGET_TMPDIR")), "sqlite"));
 
@@ -55,7 +55,7 @@ impl Place {
         options.synchronous(SqliteSynchronous::Full).disable_statement_logging()
     }
 
-    /// Opens a connection of the driver, without the library.
+    /// Opens a connection of the driver to the file, without the library.
     pub async fn raw(&self) -> Result<SqliteConnection> {
         self.options().connect().await.map_err(failed)
     }
@@ -65,7 +65,7 @@ impl Place {
         self.options().create_if_missing(true).connect().await.map_err(failed)?.close().await.map_err(failed)
     }
 
-    /// Creates a pool, as a caller would.
+    /// Creates a pool on the file, as a caller would.
     pub fn pool(&self) -> SqlitePool {
         SqlitePoolOptions::new().max_connections(4).connect_lazy_with(self.options())
     }

@@ -15,10 +15,10 @@ use tokio::runtime::Builder;
 use super::place::{Place, failed};
 
 const FILE: &str = "STORAGEBOX_SQLITE_SHOP_FILE";
-/// The most lines that a parent reads before it kills.
+/// The most lines of a shop's output that the parent reads before it kills the shop.
 const LINES: usize = 8;
 
-/// Makes purchases instead of the tests if this process was started for that, until it is killed.
+/// Makes purchases until the process is killed, if the process was started for that. Otherwise returns `None`.
 pub fn be_a_shop_if_asked() -> Option<ExitCode> {
     let file = PathBuf::from(env::var_os(FILE)?);
     let runtime = Builder::new_current_thread().enable_all().build().map_err(failed);
@@ -27,7 +27,7 @@ pub fn be_a_shop_if_asked() -> Option<ExitCode> {
     Some(ExitCode::FAILURE)
 }
 
-/// Says the order and the receipt of each purchase before its commit, and `committed` after it.
+/// Makes purchases. Prints the order and the receipt of each before its commit, and `committed` after the commit.
 async fn shop(file: PathBuf) -> Result<std::convert::Infallible> {
     let store = SqliteStore::builder().call_timeout(Duration::from_secs(60)).open(&file)?;
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file).busy_timeout(Duration::from_secs(60));
@@ -57,14 +57,15 @@ async fn tell(connection: &mut SqliteConnection, sql: &'static str) -> Result<()
     raw_sql(sql).execute(connection).await.map(drop).map_err(failed)
 }
 
-/// How many purchases whose commit nobody confirmed were committed, and how many were not.
+/// The numbers of purchases whose commit was not printed: how many were committed, and how many were not.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub committed: usize,
     pub not_committed: usize,
 }
 
-/// Kills so many shops, one after another, and checks all that they said.
+/// Starts and kills this many processes that make purchases, one after another, and checks everything that they
+/// printed.
 pub async fn killed_shops(place: &Place, kills: usize) -> Result<Tally> {
     let store = place.store()?;
     store.setup().await?;
@@ -99,8 +100,8 @@ pub async fn killed_shops(place: &Place, kills: usize) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Kills a shop after so many lines and up to 2 ms. Returns its orders with their receipts, and whether it said that
-/// they were committed.
+/// Starts a process that makes purchases, and kills it up to 2 ms after this number of lines. Returns its orders, their
+/// receipts, and whether it printed that they were committed.
 fn killed_shop(place: &Place, lines: usize) -> std::io::Result<Vec<(String, Receipt, bool)>> {
     let mut shop = Command::new(env::current_exe()?).env(FILE, place.path()).stdout(Stdio::piped()).spawn()?;
     let mut output = BufReader::new(shop.stdout.take().ok_or_else(|| std::io::Error::other("it has no pipe"))?);

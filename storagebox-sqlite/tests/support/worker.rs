@@ -30,7 +30,7 @@ const NAMESPACE: &str = "workers";
 #[derive(Debug)]
 pub struct Worker {
     child: Child,
-    /// Closing it asks the worker to end.
+    /// The standard input of the worker. The worker ends when this input is closed.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     acked: Vec<String>,
@@ -41,7 +41,7 @@ pub struct Worker {
 pub struct Acked(pub BTreeMap<String, String>);
 
 impl Worker {
-    /// Starts a worker that makes this number of rounds, or fewer if it is ended before.
+    /// Starts a worker that makes this number of rounds, unless it is ended before.
     pub fn start(file: &Path, name: &str, rounds: usize) -> io::Result<Self> {
         let mut child = Command::new(env::current_exe()?)
             .env(FILE, file)
@@ -107,7 +107,7 @@ impl Worker {
 }
 
 impl Acked {
-    /// Asserts that the file agrees with all outcomes, and that no item was given away twice.
+    /// Checks that the file agrees with all outcomes, and that no item was given twice.
     pub async fn audit(&self, file: &Path) -> Result<()> {
         let store = SqliteStore::open(file)?;
         let (bank, records) = (store.item_bank(&NAMESPACE.parse()?)?, store.dedup_repo(&NAMESPACE.parse()?)?);
@@ -137,7 +137,7 @@ impl Acked {
     }
 }
 
-/// Runs a worker instead of the tests if this process was started as one, and returns its exit code.
+/// Works if this process was started as a worker, and returns its exit code. Otherwise returns `None`.
 pub fn be_a_worker_if_asked() -> Option<ExitCode> {
     let (file, name) = (env::var_os(FILE)?, env::var(NAME).ok()?);
     let rounds = env::var(ROUNDS).ok()?.parse().ok()?;
@@ -194,7 +194,7 @@ async fn first_round(store: &SqliteStore, name: &str) -> Result<usize> {
     Ok(round)
 }
 
-/// Adds and takes an item, records it, and counts the round. A repetition has the same effect.
+/// Adds and takes an item, records the item, and counts the round. A repeated round has the same effect.
 async fn one_round(store: &SqliteStore, id: &str) -> Result<String> {
     let bank = store.item_bank(&NAMESPACE.parse()?)?;
     bank.add(&[Item::new(format!("item-of-{id}"))?]).await?;

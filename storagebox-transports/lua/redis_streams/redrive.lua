@@ -1,5 +1,5 @@
 -- Sends the oldest parked messages again, each with its fields.
--- KEYS: the stream, the parked ones. ARGV: how many at the most. Returns how many it sent.
+-- KEYS: the stream, the stream of parked messages. ARGV: the maximum number. Returns the number of messages sent.
 local stream, parked = KEYS[1], KEYS[2]
 demand('XADD', stream, '*', '', '')
 demand('XDEL', parked, '0-0')

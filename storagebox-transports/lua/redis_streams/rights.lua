@@ -1,4 +1,5 @@
--- A server does not undo what a script wrote before it failed: so each script asks first for all that it may write.
+-- Raises an error unless the user may run a command. A server does not undo the writes of a script that fails, so each
+-- script first demands every right that it needs.
 local function demand(command, ...)
     if not redis.acl_check_cmd(command, ...) then error({ err = 'NOPERM the script needs the right to ' .. command }) end
 end

@@ -1,7 +1,7 @@
--- Takes one message: one whose pause is over, else one whose lease has ended, else a new one.
+-- Takes one message: the first whose pause is over, or else the first whose lease has ended, or else a new message.
 -- KEYS: the stream, the pauses, the lone runs. ARGV: the group, the consumer, the lease in milliseconds, 1 to look for
--- ended leases. Returns the id of its entry, how often it was handed out, its fields, and the lone runs of one whose lease
--- has ended; false if there is none.
+-- ended leases. Returns the id of the entry, the number of its deliveries, its fields, and the number of its lone runs
+-- if its lease had ended, or else false. Returns false if there is no message.
 local stream, pauses, runs = KEYS[1], KEYS[2], KEYS[3]
 local group, consumer, lease, looks = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1'
 
@@ -12,10 +12,10 @@ demand('XACK', stream, group, '0-0')
 demand('HDEL', runs, '0-0')
 demand('HGET', runs, '0-0')
 
--- The most ended leases that one call looks at.
+-- The maximum number of pauses, and of ended leases, that one call reads.
 local MOST = 100
 
--- An entry that somebody deleted is forgotten.
+-- Takes an entry. Forgets an entry that was deleted from the stream, and returns false.
 local function claim(id)
     local entry = redis.call('XCLAIM', stream, group, consumer, 0, id)[1]
     if not entry then
@@ -37,7 +37,8 @@ local function paused()
     return false
 end
 
--- An entry that pauses has no lease. Claiming it without a count keeps it out of the next looks.
+-- Takes the first entry whose lease has ended. An entry that pauses has no lease: `JUSTID` resets its idle time without
+-- counting a delivery, so that the next calls do not find it.
 local function lapsed()
     for _, pending in ipairs(redis.call('XPENDING', stream, group, 'IDLE', lease, '-', '+', MOST)) do
         local id = pending[1]

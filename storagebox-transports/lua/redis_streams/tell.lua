@@ -1,12 +1,12 @@
--- Says what becomes of a message, if the receipt is still that of its last handing out.
--- KEYS: the stream, the pauses, the parked ones, the lone runs.
--- ARGV: extend, alone, ack, retry or park; the group, the consumer, the id of the entry, how often it had been handed out, and the
--- pause of a retry in milliseconds. Returns 1, or 0 for a receipt that is over.
+-- Extends or settles a message, or counts its lone run, if the receipt is that of its last delivery.
+-- KEYS: the stream, the pauses, the stream of parked messages, the lone runs.
+-- ARGV: extend, alone, ack, retry or park; the group, the consumer, the id of the entry, the receipt (the number of its
+-- deliveries), and the pause of a retry in milliseconds. Returns 1, or 0 for an outdated receipt.
 local stream, pauses, parked, runs = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local what, group, consumer, id, receipt, pause = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 
--- Lua passes no more arguments than this to one command. A message has three fields; what has more than that is foreign,
--- and is kept in one field.
+-- The maximum number of arguments that Lua passes to one command. A message has three fields. An entry of a foreign
+-- sender may have more than the maximum. Its parked copy has one field, which holds all of them.
 local MOST = 7000
 
 local function kept(fields)

@@ -1,2 +1,2 @@
--- Forgets a message, if the receipt is still that of the last handing out.
+-- Deletes a message, if $2 is the receipt of its last delivery.
 DELETE FROM {schema}.messages WHERE number = $1 AND lease = $2

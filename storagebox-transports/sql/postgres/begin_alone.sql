@@ -1,2 +1,2 @@
--- Counts a run alone, if the receipt is still that of the last handing out.
+-- Counts a lone run of a message, if $2 is the receipt of its last delivery.
 UPDATE {schema}.messages SET lone_runs = lone_runs + 1 WHERE number = $1 AND lease = $2

@@ -1,4 +1,4 @@
--- Sends the oldest parked messages of a queue again, as if they were new.
+-- Sends the oldest parked messages of a queue again, $2 at most. Their attempts begin at zero.
 WITH oldest AS MATERIALIZED (
     SELECT number FROM {schema}.messages
     WHERE queue = $1 AND parked_at IS NOT NULL

@@ -1,3 +1,4 @@
--- Sends messages, all or none. `unnest` of several arrays is a construct of the grammar, so it takes no schema.
+-- Sends messages, all or none. `unnest` has no schema before its name, because `unnest` of several arrays is syntax and
+-- not a function.
 INSERT INTO {schema}.messages (queue, id, token, body)
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[])

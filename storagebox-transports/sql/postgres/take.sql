@@ -1,6 +1,7 @@
--- Hands out the message that has been to be had for longest, for so many microseconds.
+-- Takes the message that has been available for longest, with a lease of $2 microseconds. Returns it, or no row if none
+-- is available. `lapsed` is its number of lone runs if its last delivery was not settled, and null otherwise.
 WITH next AS MATERIALIZED (
-    -- A receipt that is still there was never settled.
+    -- A settlement deletes the receipt, so the last delivery of a row with a receipt was not settled.
     SELECT number, lease IS NOT NULL AS has_lapsed FROM {schema}.messages
     WHERE queue = $1 AND parked_at IS NULL AND visible_at <= statement_timestamp()
     ORDER BY visible_at, number LIMIT 1

@@ -1,4 +1,4 @@
-//! The messages that are being processed, and how long one of them keeps others from beginning.
+//! The messages that are being processed, and how long other messages wait for each of them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use storagebox_core::Key;
 use tokio::time::Instant;
 
-/// The entities whose message is being processed.
+/// The entities with a message in progress.
 pub(super) struct Busy {
     runs: HashMap<Key, Run>,
-    /// The longest time to wait for a run.
+    /// The longest time that other messages wait for one run.
     patience: Duration,
 }
 
 struct Run {
-    /// When others stop waiting for this run: it may hang.
+    /// The time at which other messages stop waiting for this run, because the run may hang.
     until: Instant,
     is_alone: bool,
 }
@@ -30,7 +30,7 @@ impl Busy {
 
     pub(super) fn begin(&mut self, entity: Key, is_alone: bool) {
         let now = now();
-        // A moment that the clock cannot represent is replaced by one beyond the life of any worker.
+        // If the clock cannot represent the sum, other messages wait for 136 years.
         let until = now.checked_add(self.patience).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
         self.runs.insert(entity, Run { until, is_alone });
     }
@@ -39,12 +39,12 @@ impl Busy {
         self.runs.remove(entity);
     }
 
-    /// Returns the earliest moment at which others stop waiting for a run, or `None` if they wait for none.
+    /// Returns the earliest time at which other messages stop waiting for a run, or `None` if they wait for no run.
     pub(super) fn until(&self) -> Option<Instant> {
         self.waited_for().map(|run| run.until).min()
     }
 
-    /// Returns whether others wait for a message that runs alone.
+    /// Returns whether other messages wait for a lone run.
     pub(super) fn is_alone(&self) -> bool {
         self.waited_for().any(|run| run.is_alone)
     }

@@ -11,7 +11,7 @@ use tracing::debug;
 
 use crate::delivery::{Delivery, Settle};
 
-/// The number of extensions in the time of one lease.
+/// The number of extensions within the length of one lease.
 const EXTENSIONS: u32 = 3;
 
 /// The shortest period of a tokio timer.
@@ -41,7 +41,7 @@ impl<D: Delivery> Held<D> {
         &self.delivery
     }
 
-    /// Returns whether the message may have ended a worker.
+    /// Returns whether an earlier worker may have crashed because of the message.
     pub(super) fn is_suspect(&self) -> bool {
         self.delivery.lapsed().is_some()
     }
@@ -50,14 +50,14 @@ impl<D: Delivery> Held<D> {
         self.lease
     }
 
-    /// Records in the queue that the message is about to run alone, because it may end this worker too.
+    /// Records in the queue that the message is about to run alone.
     pub(super) async fn begin_alone(&self) -> Result<(), BoxError> {
         timeout(self.lease, self.delivery.begin_alone()).await?
     }
 
-    /// Stops extending the lease, and then settles. If the queue does not answer within the time of a lease, the
-    /// settlement is given up: the entity's next message need not wait longer.
+    /// Stops the extensions and settles the message. Waits at most one lease for the queue's answer.
     pub(super) async fn settle(self, settle: Settle) -> Settled {
+        // The next message of the entity waits meanwhile.
         let failed_extensions = self.keeper.stop().await;
         let answer = timeout(self.lease, self.delivery.settle(settle)).await;
         let result = answer.unwrap_or_else(|_| Err("the queue did not answer".into()));
@@ -68,8 +68,7 @@ impl<D: Delivery> Held<D> {
     }
 }
 
-/// The task that extends the lease. It is a separate task, so that a handler that never yields does not stop the
-/// extensions.
+/// A separate task that extends the lease, so that a handler that never yields does not stop the extensions.
 struct Keeper {
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<u64>,
@@ -81,9 +80,9 @@ impl Keeper {
         Self { stop: Some(stop), task: tokio::spawn(keep(delivery, lease, stopped)) }
     }
 
-    /// Waits for an extension in progress: if it were dropped half-way, it could reach the queue after the next call.
-    /// Returns how many extensions failed.
+    /// Stops the task after the extension in progress. Returns the number of failed extensions.
     async fn stop(mut self) -> u64 {
+        // A dropped extension could reach the queue after the settlement.
         drop(self.stop.take());
         (&mut self.task).await.unwrap_or_default()
     }
@@ -95,7 +94,7 @@ impl Drop for Keeper {
     }
 }
 
-/// Extends the lease until it is stopped. Returns how many extensions failed.
+/// Extends the lease again and again until `stopped` resolves. Returns the number of failed extensions.
 async fn keep<D: Delivery>(delivery: Arc<D>, lease: Duration, mut stopped: oneshot::Receiver<()>) -> u64 {
     let every = (lease / EXTENSIONS).max(SHORTEST);
     let mut ticks = interval(every);
@@ -112,8 +111,7 @@ async fn keep<D: Delivery>(delivery: Arc<D>, lease: Duration, mut stopped: onesh
     }
 }
 
-/// Extends the lease once. An extension without an answer is given up, so that the next one and the settlement can
-/// follow.
+/// Extends the lease once. Returns whether the queue confirmed the extension within `patience`.
 async fn extend(delivery: &impl Delivery, lease: Duration, patience: Duration) -> bool {
     match timeout(patience, delivery.extend(lease)).await {
         Ok(Ok(())) => true,

@@ -1,4 +1,4 @@
-//! The log of a worker about errors of its queue: each kind once, and then rarely.
+//! Logs a worker's errors of its queue. Logs each kind of error at `WARN` at most every five minutes.
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
@@ -17,7 +17,7 @@ const RARELY: Duration = Duration::from_secs(300);
 pub(super) struct Missed(HashMap<String, Instant>);
 
 impl Missed {
-    /// Logs an error of the stream. Returns it if no retry can help.
+    /// Logs an error of the stream. Returns the error if no retry can help.
     pub(super) fn note(&mut self, error: BoxError) -> Option<Arc<Error>> {
         let text = with_causes(error.as_ref());
         let error = match error.downcast::<Error>() {
@@ -35,7 +35,7 @@ impl Missed {
         None
     }
 
-    /// Logs that a message was not settled. Returns the error if no message can be settled.
+    /// Logs that a message was not settled. Returns the error if no retry of any settlement can help.
     pub(super) fn note_unsettled(&mut self, error: BoxError) -> Option<Arc<Error>> {
         let text = with_causes(error.as_ref());
         match error.downcast::<Error>() {
@@ -68,8 +68,7 @@ impl Missed {
     }
 }
 
-/// Returns whether an error stays until a person changes something: a login, a right, a command, the type of a key, the
-/// shape of a table. Other errors may pass, or disappear when the queue is set up.
+/// Returns whether an error of this kind lasts until a person changes the server, the queue or the user's rights.
 fn is_final(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Denied | ErrorKind::Unsupported | ErrorKind::Corrupt | ErrorKind::InvalidInput)
 }

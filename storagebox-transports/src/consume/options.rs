@@ -13,7 +13,7 @@ use crate::delivery::Received;
 /// The future that stops the loop.
 type Until = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The function that gets each result.
+/// The function that is called with the result of each message.
 type Observer = Box<dyn Fn(&Received, &Result<Outcome, ProcessError>) + Send + Sync>;
 
 /// The options of [`consume`](super::consume).
@@ -43,14 +43,14 @@ impl Default for ConsumeOptions {
 }
 
 impl ConsumeOptions {
-    /// Sets how many messages are processed at once. Defaults to 16. Zero is one.
+    /// Sets how many messages are processed at once. Defaults to 16. Zero counts as one.
     pub fn concurrency(mut self, messages: usize) -> Self {
         self.settings.concurrency = messages.max(1);
         self
     }
 
     /// Sets how many further messages are held while they wait. Defaults to 16. With zero, a message of an entity that
-    /// is being processed takes the place of one that could run.
+    /// is being processed takes the place of a message that could run.
     pub fn prefetch(mut self, messages: usize) -> Self {
         self.settings.prefetch = messages;
         self

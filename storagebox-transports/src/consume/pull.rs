@@ -10,7 +10,7 @@ use tokio::time::Sleep;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// A stream that ends by itself or when the loop ends it.
+/// A stream of deliveries, with a pause after each error.
 pub(super) struct Pull<S> {
     stream: Option<Pin<Box<S>>>,
     next_pause: Duration,
@@ -29,7 +29,7 @@ where
         self.stream.is_none()
     }
 
-    /// Drops the stream. Otherwise a read in progress would take a message that no one asks for.
+    /// Drops the stream and with it the read in progress.
     pub(super) fn end(&mut self) {
         self.stream = None;
     }
@@ -40,7 +40,7 @@ where
         }
     }
 
-    /// Returns the next item of the stream. The future may be dropped at any point: nothing is lost between two calls.
+    /// Returns the next item of the stream. The future may be dropped at any point without losing an item.
     pub(super) async fn next(&mut self) -> Option<Result<D, BoxError>> {
         if let Some(pause) = &mut self.pause {
             pause.await;

@@ -1,4 +1,4 @@
-//! Allows one lone run at a time, among all loops that may end together.
+//! Allows one lone run at a time in all loops of a runtime, because these loops may end together.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -10,7 +10,8 @@ use tokio::time::timeout;
 
 static TURNS: LazyLock<Mutex<HashMap<Id, Weak<Queue<()>>>>> = LazyLock::new(Mutex::default);
 
-/// The lock for lone runs of the loops of one runtime. Other runtimes may have another clock.
+/// The lock for the lone runs of one runtime. Each runtime has its own lock, because runtimes may have different
+/// clocks.
 #[derive(Clone)]
 pub(super) struct Turn(Arc<Queue<()>>);
 
@@ -25,8 +26,9 @@ impl Turn {
         Self(known)
     }
 
-    /// Waits until no other lone run is in progress, but at most for `patience`, because that run may hang.
+    /// Waits until no other lone run is in progress, but at most for `patience`.
     pub(super) async fn take(&self, patience: Duration) -> Option<MutexGuard<'_, ()>> {
+        // The other run may hang.
         timeout(patience, self.0.lock()).await.ok()
     }
 }

@@ -7,14 +7,14 @@ use tracing::warn;
 
 use crate::delivery::Settle;
 
-/// The value in place of `park_after` in the limit of lone runs, if `park_after` is not set.
+/// The value that stands for `park_after` in the limit of lone runs if `park_after` is not set.
 const ENDS: u32 = 5;
 
-/// The number that is added to `park_after` in this limit: a worker that was killed from outside is not its message's
-/// fault.
+/// The number of lone runs that are allowed in addition to `park_after`. A lone run may also end because the worker is
+/// killed from outside.
 const MORE: u32 = 3;
 
-/// When a message is retried, and when it is parked.
+/// The rules that decide when a message is retried and when it is parked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policy {
     pub(super) first_pause: Duration,
@@ -23,7 +23,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// Decides the settlement. `share`, from 0 to 1, is the part of the jitter that is added to the pause.
+    /// Decides the settlement of a message. `share` is the jitter of the pause of a retry, from 0 to 1.
     pub(super) fn settle(&self, result: &Result<Outcome, ProcessError>, attempt: u32, share: f64) -> Settle {
         match result {
             Ok(_) => Settle::Ack,
@@ -35,15 +35,15 @@ impl Policy {
         }
     }
 
-    /// Returns an error for a message that ended its worker too often, by the number of its lone runs.
+    /// Returns an error if the message has had its maximum number of lone runs without a settlement.
     pub(super) fn check(&self, lapsed: Option<u32>) -> Result<(), BoxError> {
         let most = self.park_after.unwrap_or(ENDS).saturating_add(MORE);
         let Some(runs) = lapsed.filter(|runs| *runs >= most) else { return Ok(()) };
-        warn!(runs, "a message is parked: its worker ended so many times while the message ran alone");
-        Err(format!("its worker ended {runs} times while it ran alone").into())
+        warn!(runs, "a message is parked: its worker ended in each of its last lone runs");
+        Err(format!("its worker ended {runs} times while the message ran alone").into())
     }
 
-    /// Returns a pause from half of the whole pause to all of it.
+    /// Returns the pause of a retry: half of the full pause, plus `share` of the other half.
     fn pause(&self, attempt: u32, share: f64) -> Duration {
         let doubled = 1_u32.checked_shl(attempt.saturating_sub(1)).unwrap_or(u32::MAX);
         let half = self.first_pause.saturating_mul(doubled).min(self.max_pause) / 2;
@@ -65,13 +65,13 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_doubles_up_to_the_longest() {
+    fn pause_doubles_with_each_attempt_up_to_the_maximum() {
         assert_eq!([0, 1, 2, 3, 5, 6, 33, u32::MAX].map(|attempt| pause(attempt, 1.0)), [2, 2, 4, 8, 32, 60, 60, 60]);
         assert_eq!([1, 2, 6].map(|attempt| pause(attempt, 0.0)), [1, 2, 30]);
     }
 
     #[test]
-    fn only_a_handler_s_failure_is_parked_after_attempts() {
+    fn park_after_parks_only_messages_whose_handler_fails() {
         let settle = |error, attempt| POLICY.settle(&Err(error), attempt, 1.0);
         let handler = || ProcessError::Handler("no".into());
         assert_eq!(settle(handler(), 3), Settle::Park);

@@ -19,7 +19,7 @@ use super::options::Settings;
 use super::turn::Turn;
 use crate::delivery::{Delivery, Received, Settle};
 
-const NOT_NOTED: &str = "the queue did not note that the message is about to run alone, so it was not run";
+const NOT_NOTED: &str = "the queue did not record that the message is about to run alone, so the message did not run";
 
 pub(super) struct Worker<D> {
     processor: Processor,
@@ -39,7 +39,7 @@ struct Waiting<D> {
     message: Message,
 }
 
-/// A copy that the loop has finished with.
+/// A copy that was settled, and how.
 pub(super) struct Ended {
     /// `None` for a copy that was settled without being processed.
     pub(super) processed: Option<Processed>,
@@ -65,9 +65,10 @@ impl<D: Delivery> Worker<D> {
         held < self.settings.concurrency.saturating_add(self.settings.prefetch) && self.held_up_until().is_none()
     }
 
-    /// Returns until when the loop takes no messages because a message runs alone or is to run alone: a message that it
-    /// took could end with the worker. Returns `None` if the loop may take messages.
+    /// Returns until when the loop takes no messages, because a message runs alone or waits to run alone. Returns
+    /// `None` if the loop may take messages now.
     pub(super) fn held_up_until(&self) -> Option<Instant> {
+        // The lone message may end the worker, and with it every message that the worker has taken.
         self.busy.until().filter(|_| self.busy.is_alone() || self.suspect().is_some())
     }
 
@@ -75,7 +76,8 @@ impl<D: Delivery> Worker<D> {
         !self.waiting.is_empty()
     }
 
-    /// Receives a delivery. Parks it if it is malformed, or if it ended its workers too often.
+    /// Adds a delivery to the waiting messages. Parks the delivery if it is malformed or has ended its workers too
+    /// often.
     pub(super) fn receive(&mut self, delivery: D, entity_of: &impl Fn(&Received) -> Result<Key, BoxError>) {
         let held = Held::new(delivery, self.settings.lease);
         match self.settings.policy.check(held.delivery().lapsed()).and_then(|()| message(held.delivery(), entity_of)) {
@@ -87,7 +89,7 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
-    /// Counts an error of the stream. If no retry can help, gives back all waiting messages and returns true.
+    /// Counts an error of the stream. Returns true if no retry can help, and then gives back all waiting messages.
     pub(super) fn misses(&mut self, error: BoxError) -> bool {
         self.consumed.stream_errors += 1;
         let last = self.missed.note(error);
@@ -103,7 +105,7 @@ impl<D: Delivery> Worker<D> {
         is_over
     }
 
-    /// Begins to process the oldest messages that may run.
+    /// Begins to process waiting messages, the oldest first, as far as the settings and the entities in progress allow.
     pub(super) fn begin(&mut self) {
         while self.running.len() < self.settings.concurrency {
             let next = self.next();
@@ -120,10 +122,10 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
-    /// Returns the index of the oldest message whose entity is free. A message that may have ended its worker comes
-    /// before all others, and runs when nothing else does, so that it is not confused with messages that only ran at
-    /// the same time.
+    /// Returns the index of the next message to run, or `None` if no message may begin now.
     fn next(&self) -> Option<usize> {
+        // A message that may have crashed a worker is next, and begins once nothing else runs, so that a crash cannot
+        // be the fault of another message. Without such a message, the oldest message whose entity is free is next.
         if self.busy.is_alone() {
             return None;
         }
@@ -133,7 +135,7 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
-    /// Returns the index of the oldest message that is to run alone and is the next of its entity.
+    /// Returns the index of the oldest message that must run alone and is the first of its entity.
     fn suspect(&self) -> Option<usize> {
         let entity = |at: usize| &self.waiting[at].message.entity;
         let is_next = |at: usize| !self.busy.has(entity(at)) && !(0..at).any(|older| entity(older) == entity(at));
@@ -151,13 +153,13 @@ impl<D: Delivery> Worker<D> {
         self.running.spawn(async move { Ended { processed: None, settle, settled: held.settle(settle).await } });
     }
 
-    /// Waits for the next finished copy; `None` if none is in progress.
+    /// Waits until a copy was settled, and returns it. Returns `None` if no copy is in progress.
     pub(super) async fn ended(&mut self) -> Option<Result<Ended, JoinError>> {
         self.running.join_next().await
     }
 
-    /// Counts a copy and frees its entity. If the queue permanently refuses to settle, gives back all waiting messages
-    /// and returns true.
+    /// Counts a settled copy and frees its entity. Returns true if the queue refuses every settlement, and then gives
+    /// back all waiting messages.
     pub(super) fn count(&mut self, ended: Result<Ended, JoinError>) -> bool {
         let ended = match ended {
             Ok(ended) => ended,
@@ -187,20 +189,20 @@ impl<D: Delivery> Worker<D> {
     }
 }
 
-/// Reads the message of a delivery. A panic of `entity_of` is an error, so that the message does not end the loop and
-/// each of its successors.
+/// Reads the message of a delivery. Returns an error if `entity_of` panics.
 fn message(
     delivery: &impl Delivery,
     entity_of: &impl Fn(&Received) -> Result<Key, BoxError>,
 ) -> Result<Message, BoxError> {
+    // The panic would end this loop, and every later loop that receives the message.
     let received = delivery.received()?;
     let entity = catch_unwind(AssertUnwindSafe(|| entity_of(received))).map_err(|_| "`entity_of` panicked")??;
     let Received { id, token, body } = received.clone();
     Ok(Message { id, token, entity, body })
 }
 
-/// Processes a message. A message that has to run alone (`turn`) waits until it is the only one, and until the queue
-/// has recorded that it runs alone.
+/// Processes a message. With a `turn`, first waits until no other message runs alone and the queue has recorded the
+/// run.
 async fn process<D: Delivery>(
     held: &Held<D>,
     message: &Message,
@@ -215,7 +217,7 @@ async fn process<D: Delivery>(
     }
 }
 
-/// Calls the processor. A panic of the handler is an error, so that the message does not end the loop.
+/// Calls the processor. Returns an error if the handler panics.
 async fn handle(processor: &Processor, message: &Message) -> Result<Outcome, ProcessError> {
     let processing = AssertUnwindSafe(processor.process(message)).catch_unwind();
     processing.await.unwrap_or_else(|_| Err(ProcessError::Handler("the handler panicked".into())))

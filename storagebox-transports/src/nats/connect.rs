@@ -20,7 +20,8 @@ const FORM: Form = Form {
     instead: "sends the password to another machine unencrypted; write tls://, or tls=off to allow it",
 };
 
-/// The last refusal of the server. The server reports it separately from the call, which then has no answer.
+/// The last refusal that the server reported. The server reports a refusal as an event, and does not answer the refused
+/// call.
 #[derive(Clone, Default)]
 pub(super) struct Refusals(Arc<Mutex<Option<String>>>);
 
@@ -33,9 +34,9 @@ impl Refusals {
         *self.last() = None;
     }
 
-    /// Records a refused login, and a missing right of JetStream. A missing right to a subject concerns only the
-    /// sender.
+    /// Records the event if the server refused the login or the right to a JetStream subject.
     fn note(&self, event: &Event) {
+        // Only a sender needs a right to another subject.
         let said = event.to_string();
         let is = |text: &str| said.to_ascii_lowercase().contains(text);
         if is("authorization violation") || is("permissions violation") && is("$js.") {
@@ -43,7 +44,7 @@ impl Refusals {
         }
     }
 
-    /// Maps an error of the driver.
+    /// Converts an error of the driver. A refusal that the server reported becomes the cause of the new error.
     pub(super) fn explain(&self, error: BoxError) -> Error {
         if let Some(said) = self.last().take() {
             return denied().caused_by(said).on("nats");
@@ -60,7 +61,7 @@ fn denied() -> Error {
     Error::new(ErrorKind::Denied, "the server refused the login, or the user lacks a right; the cause says which")
 }
 
-/// Returns whether the stream, its consumer or the stream of the notes is gone.
+/// Returns whether the error says that a stream or a consumer does not exist.
 fn missing(error: &BoxError) -> bool {
     let gone = [ErrorCode::CONSUMER_NOT_FOUND, ErrorCode::STREAM_NOT_FOUND];
     said(error).is_some_and(|said| gone.contains(&said.error_code()))
@@ -78,8 +79,9 @@ fn said(error: &BoxError) -> Option<jetstream::Error> {
     }
 }
 
-/// Returns the addresses without their login, because the driver logs the addresses, and the login.
+/// Returns the addresses without their login, and the login.
 fn read(text: &str) -> Result<(Vec<String>, Option<Login>)> {
+    // The driver logs addresses.
     let (addresses, _) = FORM.read(text)?;
     let login = addresses.first().and_then(|address| address.login.clone());
     if addresses.iter().any(|address| address.login != login) {
@@ -105,7 +107,7 @@ pub(super) async fn connect(text: &str) -> Result<(Client, Refusals)> {
         noted.note(&event);
         async {}
     });
-    // This also holds for the servers of the cluster that the first server names.
+    // The driver also connects to servers that the first server names, and this option requires TLS of them too.
     let options = options.require_tls(addresses.iter().any(|address| address.starts_with("tls")));
     let options = match login {
         Some(Login { user, password: Some(password) }) => options.user_and_password(user, password),
@@ -116,9 +118,9 @@ pub(super) async fn connect(text: &str) -> Result<(Client, Refusals)> {
     Ok((client, refusals))
 }
 
-/// Returns the TLS settings. They have ciphers of their own if the process has chosen none: the driver would choose
-/// them for the whole process.
+/// Returns the TLS settings, with the ciphers of the process or else those of `ring`.
 fn tls() -> Result<ClientConfig> {
+    // Without settings, the driver would choose the ciphers of the whole process.
     let chosen = CryptoProvider::get_default().cloned();
     let provider = chosen.unwrap_or_else(|| Arc::new(ring::default_provider()));
     let mut roots = RootCertStore::empty();
@@ -143,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_driver_gets_no_login_in_an_address() {
+    fn driver_gets_addresses_without_a_login() {
         let (addresses, login) = read("nats://ann:hunter2@[::1],nats://ann:hunter2@localhost:7/").unwrap();
         assert_eq!(addresses, ["nats://[::1]:4222", "nats://localhost:7"]);
         assert!(login.is_some_and(|login| login.user == "ann" && login.password.as_deref() == Some("hunter2")));
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn address_that_is_not_of_nats_is_refused() {
+    fn invalid_nats_address_is_refused() {
         for text in
             ["nats://ann:a@[::1],nats://ann:b@[::1]", "nats://ann:a@[::1],nats://[::1]", "nats://[::1]/db", "ws://a"]
         {

@@ -1,4 +1,4 @@
-//! Sending.
+//! Sends messages.
 
 use async_nats::jetstream::message::PublishMessage;
 use async_trait::async_trait;

@@ -1,4 +1,4 @@
-//! Headers: those with a message's id and token, and those of a parked copy.
+//! The headers of a message and of its copies: its id, its token, and the original subject of a parked message.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,13 @@ use storagebox_core::Outgoing;
 use crate::delivery::Malformed;
 use crate::wire::headers::{ID, TOKEN};
 
-/// The characters that a header cannot hold, or would lose at its ends. All characters outside ASCII are encoded as
-/// well.
+/// The ASCII characters that are percent-encoded in a header. Other characters are encoded if they are not ASCII.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'%');
 
 /// The header with the original subject of a parked message.
 pub(super) const SUBJECT: &str = "storagebox-subject";
 
-/// The beginning of the headers that the server acts on.
+/// The prefix of the headers that the server acts on.
 const SERVERS_OWN: &str = "Nats-";
 
 pub(super) fn of(message: &Outgoing) -> HeaderMap {
@@ -39,9 +38,9 @@ pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<
     text.map(Some).map_err(|_| Malformed(format!("its header {name} is not UTF-8")))
 }
 
-/// Returns the headers of a copy that is sent elsewhere, without those for the server: with them, the server would
-/// treat the copy as a duplicate of its original and drop it.
+/// Returns the headers for a copy of a message, without the headers that the server acts on.
 pub(super) fn copied(headers: Option<&HeaderMap>) -> HeaderMap {
+    // With these headers, the server would drop the copy as a duplicate of its original.
     let mut copy = HeaderMap::new();
     for (name, values) in headers.into_iter().flat_map(HeaderMap::iter) {
         let name: &str = name.as_ref();
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_has_no_headers_of_the_server() {
+    fn copy_has_no_headers_that_the_server_acts_on() {
         let mut headers = of(&outgoing("id", "token"));
         headers.insert("Nats-Msg-Id", "1");
         headers.insert("Nats-Expected-Last-Sequence", "7");

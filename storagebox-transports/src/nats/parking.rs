@@ -24,7 +24,8 @@ impl Parking {
     }
 }
 
-/// Sends a copy to the stream of parked messages, and waits until it is stored. Creates the stream again if it is gone.
+/// Sends a copy to the stream of parked messages, and waits until the stream has stored it. Creates the stream if it is
+/// missing.
 pub(super) async fn park(message: &Message, parking: &Parking) -> Result<(), BoxError> {
     match park_as_it_fits(message, parking).await {
         Err(error) if error.kind() == PublishErrorKind::StreamNotFound => {
@@ -39,9 +40,9 @@ pub(super) async fn park(message: &Message, parking: &Parking) -> Result<(), Box
     }
 }
 
-/// Sends a copy with its original subject in a header. A message of the largest size that the server accepts has no
-/// room for that header: if it is sent again, it goes to the first subject of the queue.
+/// Parks a copy with the original subject in a header. Leaves out the header if the copy would become too large.
 async fn park_as_it_fits(message: &Message, parking: &Parking) -> Result<(), PublishError> {
+    // A copy without the header is later sent to the first subject of the queue.
     let bare = headers::copied(message.headers.as_ref());
     let mut headers = bare.clone();
     headers.insert(SUBJECT, message.subject.as_str());
@@ -52,7 +53,7 @@ async fn park_as_it_fits(message: &Message, parking: &Parking) -> Result<(), Pub
     }
 }
 
-/// Sends a copy. Returns an error if the subject belongs to another stream.
+/// Sends a copy. Returns an error if a stream other than that of the parked messages stored the copy.
 async fn send(message: &Message, parking: &Parking, headers: HeaderMap) -> Result<(), PublishError> {
     let copy = with(headers, PublishMessage::build().payload(message.payload.clone()));
     let stored = message.context.send_publish(parking.subject.clone(), copy).await?.await?;
@@ -62,12 +63,13 @@ async fn send(message: &Message, parking: &Parking, headers: HeaderMap) -> Resul
     }
 }
 
-/// Adds the headers, if there are any: an empty set of headers takes room too.
+/// Adds headers to a copy, unless the headers are empty.
 fn with(headers: HeaderMap, copy: PublishMessage) -> PublishMessage {
+    // An empty set of headers takes room too.
     if headers.is_empty() { copy } else { copy.headers(headers) }
 }
 
-/// Sends the currently parked messages again, the oldest first.
+/// Sends all messages that are parked now back to the queue, the oldest first. Returns their number.
 pub(super) async fn redrive(jetstream: &Context, queue: &NatsQueue) -> Result<u64, BoxError> {
     let parked = jetstream.get_stream(queue.parked_stream()).await?;
     let (mut sequence, last, mut count) = (1, parked.cached_info().state.last_sequence, 0);

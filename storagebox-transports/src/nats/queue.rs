@@ -7,7 +7,7 @@ use async_nats::jetstream::{consumer, stream};
 const LEASE: Duration = Duration::from_secs(30);
 const UNSETTLED: u32 = 1_000;
 const PREFETCH: u32 = 16;
-/// The longest age of a note. A message that comes again does so much sooner.
+/// The maximum age of a note on a delivery. The server delivers an unsettled message again long before that.
 const NOTES_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A stream with its durable consumer, the stream of its parked messages, and a stream of notes on messages that come
@@ -118,12 +118,12 @@ impl NatsQueue {
         format!("{}-runs", self.stream)
     }
 
-    /// Returns the beginning of the subject of a note.
+    /// Returns the text with which the subjects of the notes on deliveries begin.
     pub(super) fn runs_subject(&self) -> String {
         format!("storagebox.runs.{}", self.stream)
     }
 
-    /// Returns the subject for a parked message that does not have its original subject.
+    /// Returns the subject for a parked message that has lost its original subject.
     pub(super) fn first_subject(&self) -> &str {
         self.subjects.first().unwrap_or(&self.stream)
     }
@@ -132,7 +132,7 @@ impl NatsQueue {
         usize::try_from(self.prefetch).unwrap_or(usize::MAX)
     }
 
-    /// Returns the settings of the stream, which deletes acknowledged messages.
+    /// Returns the settings of the queue's stream, which deletes acknowledged messages.
     pub(super) fn stream_config(&self) -> stream::Config {
         stream::Config {
             name: self.stream.clone(),
@@ -143,7 +143,8 @@ impl NatsQueue {
         }
     }
 
-    /// Returns the settings of the stream of parked messages, which stay until they are sent again or deleted.
+    /// Returns the settings of the stream of parked messages, which keeps messages until they are sent again or
+    /// deleted.
     pub(super) fn parked_config(&self) -> stream::Config {
         stream::Config {
             name: self.parked_stream.clone(),
@@ -153,7 +154,7 @@ impl NatsQueue {
         }
     }
 
-    /// Returns the settings of the stream of notes, which keeps the last note on each message.
+    /// Returns the settings of the stream of notes, which keeps the last note on each message of the queue.
     pub(super) fn runs_config(&self) -> stream::Config {
         stream::Config {
             name: self.runs_stream(),
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_follow_from_one_name() {
+    fn all_names_derive_from_the_queue_name() {
         let queue = NatsQueue::new("orders");
         assert_eq!((queue.stream(), queue.consumer_name(), queue.first_subject()), ("orders", "orders", "orders"));
         assert_eq!((queue.parked_stream(), queue.parked_subject()), ("orders-parked", "orders.parked"));

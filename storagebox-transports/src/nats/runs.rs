@@ -1,5 +1,5 @@
-//! Notes on a message between two deliveries. The server counts a delivery that was given back like one that was never
-//! settled, so a note distinguishes the two.
+//! Notes on the deliveries of a message. The server's count does not distinguish a delivery that was given back from a
+//! delivery that was never settled. The note does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use tracing::debug;
 
 use super::NatsQueue;
 
-/// The last note on a message that comes again.
+/// The last note on the deliveries of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Note {
-    /// The delivery of this number was settled.
+    /// The delivery with this number was settled.
     Settled(u64),
     /// This number of lone runs has begun since the last settlement.
     Alone(u32),
@@ -30,7 +30,7 @@ struct Notes {
     subject: String,
 }
 
-/// A delivery, and the note that it found.
+/// One delivery of a message, with the number of the message's lone runs according to the last note.
 pub(super) struct Run {
     notes: Arc<Notes>,
     subject: String,
@@ -44,16 +44,17 @@ impl Runs {
         Ok(Self(Arc::new(Notes { context, stream, subject: queue.runs_subject() })))
     }
 
-    /// Finds the note on a message, by its sequence number in the stream and the number of this delivery. The first
-    /// delivery needs no note.
+    /// Reads the note on a message. `message` is the sequence number of the message, and `delivery` the number of the
+    /// delivery.
     pub(super) async fn of(&self, message: u64, delivery: u64) -> Result<Run, BoxError> {
+        // Before the first delivery, there is no note.
         let subject = format!("{}.{message}", self.0.subject);
         let lapsed = if delivery > 1 { lapsed(self.0.find(&subject).await?, delivery) } else { None };
         Ok(Run { notes: Arc::clone(&self.0), subject, delivery, lapsed })
     }
 }
 
-/// Returns the number of lone runs without a settlement, for a message whose last delivery ended without one.
+/// Returns the number of lone runs since the last settlement, or `None` if the previous delivery was settled.
 fn lapsed(note: Option<Note>, delivery: u64) -> Option<u32> {
     match note {
         Some(Note::Settled(settled)) if settled.checked_add(1) == Some(delivery) => None,
@@ -81,16 +82,17 @@ impl Run {
         self.note(Note::Alone(self.lapsed.unwrap_or_default().saturating_add(1))).await
     }
 
-    /// Records that the message is given back. If the note is lost, the next run counts as the one after a crash and
-    /// runs alone, which does no harm.
+    /// Records that the message is given back.
     pub(super) async fn is_given_back(&self) {
+        // If that fails, the message runs alone at its next delivery, which does no harm.
         if let Err(error) = self.note(Note::Settled(self.delivery)).await {
             debug!(%error, "the note that a message was given back could not be written");
         }
     }
 
-    /// Deletes the note on a finished message. The note would expire by itself, later.
+    /// Deletes the note on a finished message.
     pub(super) async fn is_over(&self) {
+        // If that fails, the note expires later.
         if self.delivery > 1
             && let Err(error) = self.notes.stream.purge().filter(&self.subject).await
         {
@@ -113,7 +115,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// Reads a note; `None` for any other text.
+/// Reads a note from its text. Returns `None` for a text that is not a note.
 fn read(text: &[u8]) -> Option<Note> {
     match std::str::from_utf8(text).ok()?.split_once(' ')? {
         ("settled", delivery) => delivery.parse().ok().map(Note::Settled),

@@ -1,4 +1,4 @@
-//! The source of deliveries: a pull of messages that is opened again after an error.
+//! The source of deliveries: a pull request for messages, which is sent again after an error.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use super::runs::Runs;
 use super::{NatsDelivery, NatsQueue, NatsQueues};
 use crate::reconnect::Pauses;
 
-/// How long the server keeps a request for messages.
+/// How long the server keeps a worker's request for messages.
 const EXPIRES: Duration = Duration::from_secs(30);
-/// The time between two heartbeats of the server for a request. Two missing heartbeats are an error.
+/// The time between two heartbeats of the server for a worker's request. Two missing heartbeats are an error.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 pub(super) fn deliveries(
@@ -47,12 +47,13 @@ impl Source {
         }
     }
 
-    /// Creates a stream or a consumer that is gone. A worker that may not do so waits until another client does.
+    /// Creates the stream and the consumer if the error says that one is missing.
     async fn make_again(&self, error: &Error) {
+        // A worker without the right to create them waits until another client has.
         if error.kind() == ErrorKind::NotSetUp && self.connection.setup(&self.queue).await.is_ok() {
             tracing::warn!(stream = self.queue.stream(), "the missing stream or consumer was created again");
         }
-        // A refusal of this attempt is not about the next read.
+        // A refusal of this attempt must not explain an error of the next read.
         self.connection.refusals.forget();
     }
 

@@ -1,4 +1,4 @@
-//! A row that is handed out.
+//! One delivery of a message.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::wire::{BODY, ID, TOKEN, received};
 pub struct PostgresDelivery {
     queues: PostgresQueues,
     number: i64,
-    /// The receipt.
+    /// The receipt of this delivery.
     lease: i64,
     attempt: u32,
     lapsed: Option<u32>,

@@ -13,7 +13,7 @@ impl Default for Schema {
 }
 
 impl Schema {
-    /// Checks the name, so that it cannot inject a statement. Postgres would cut a longer name silently.
+    /// Checks that the name cannot inject a statement, and that PostgreSQL does not silently truncate it.
     pub(super) fn new(name: &str) -> Result<Self> {
         let is_first = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
         let is_rest = |byte: u8| is_first(byte) || byte.is_ascii_digit();
@@ -30,7 +30,7 @@ impl Schema {
         Err(Error::misconfigured("schema", why).on("postgres"))
     }
 
-    /// Returns the text with the name of the schema in it.
+    /// Returns the text with the name of the schema in place of `{schema}`.
     pub(super) fn fill(&self, sql: &str) -> String {
         sql.replace("{schema}", &self.0)
     }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_could_be_a_statement_is_refused() {
+    fn invalid_schema_name_is_refused() {
         for name in ["", "1a", "A", "a b", "a;b", "a\"b", "é", "pg_x", "public", &"a".repeat(41)] {
             assert!(Schema::new(name).is_err(), "{name}");
         }

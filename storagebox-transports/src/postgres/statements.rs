@@ -23,7 +23,7 @@ pub(super) struct Statements {
 
 impl Statements {
     pub(super) fn new(schema: &Schema) -> Self {
-        // The name is checked, and the rest of each statement is part of this crate.
+        // `Schema` has checked the name, and the rest of each statement is part of this crate.
         let fill = |sql| AssertSqlSafe(schema.fill(sql)).into_sql_str();
         Self {
             setup: fill(include_str!("../../sql/postgres/setup.sql")),

@@ -50,7 +50,7 @@ impl Access {
         Ok(Self { address: Arc::new(uri), login: Arc::new(address.login.unwrap_or_else(guest)), timeout: TIMEOUT })
     }
 
-    /// Opens a channel on a new connection, which closes with its last channel.
+    /// Opens a channel on a new connection. The connection closes with its last channel.
     pub(super) async fn channel(&self) -> Result<Channel> {
         let connection = self.connection().await?;
         self.in_time(connection.create_channel()).await
@@ -75,7 +75,7 @@ impl Access {
     }
 }
 
-/// Returns the default login of a broker, which it accepts from its own machine.
+/// Returns the default login, which a broker accepts from its own machine.
 fn guest() -> Login {
     Login { user: "guest".to_owned(), password: Some("guest".to_owned()) }
 }
@@ -92,7 +92,7 @@ fn query(pairs: &[(&str, &str)]) -> Result<AMQPQueryString> {
     Ok(query)
 }
 
-/// The login, in a type that keeps it out of the driver's debug output of connections.
+/// A login that the debug output of the driver does not show.
 struct Plain(Arc<Login>);
 
 impl AuthProvider for Plain {
@@ -110,8 +110,9 @@ thread_local! {
     static HUSHED: RefCell<Option<DefaultGuard>> = const { RefCell::new(None) };
 }
 
-/// Silences the driver's own thread, which logs each frame at `TRACE`, including the password.
+/// Stops the log of the driver's own thread.
 fn hush() {
+    // At `TRACE`, the driver logs each frame, also the frame with the password.
     if thread::current().name() == Some("lapin-io-loop") {
         HUSHED.with_borrow_mut(|hushed| *hushed = Some(set_default(&Dispatch::none())));
     }
@@ -122,11 +123,11 @@ const CODES: &[(u16, ErrorKind, &str)] = &[
     (403, ErrorKind::Denied, "the broker refused the login, or the user lacks a right; the cause says which"),
     (404, ErrorKind::NotSetUp, "the queue does not exist"),
     (405, ErrorKind::Contention, "another connection has exclusive use of the queue"),
-    (406, ErrorKind::Corrupt, "the queue differs from the one that `setup` creates; the cause says in what"),
+    (406, ErrorKind::Corrupt, "the queue differs from the queue that `setup` creates; the cause says how"),
     (540, ErrorKind::Unsupported, "the broker does not know the call; it needs RabbitMQ 3.10 or later"),
 ];
 
-/// Maps an error of the driver.
+/// Converts an error of the driver.
 pub(super) fn error(error: lapin::Error) -> Error {
     let (kind, message) = match error.kind() {
         lapin::ErrorKind::ProtocolError(said) if said.get_id() == 530 => of_vhost(said.get_message().as_str()),
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invalid_rabbitmq_address_is_refused_without_its_text() {
+    fn invalid_rabbitmq_address_is_refused_without_showing_it() {
         for address in [
             "hunter2",
             "http://ann:hunter2@localhost",

@@ -1,4 +1,4 @@
-//! The properties of a message: those with its id and token, and those of a copy.
+//! The properties of a message and of its copies.
 
 use lapin::BasicProperties;
 use lapin::message::Delivery;
@@ -9,12 +9,12 @@ use crate::delivery::{Malformed, Received};
 use crate::wire;
 use crate::wire::headers::{ID, TOKEN};
 
-/// The header with the number of attempts of earlier copies of the message. To the broker, a copy is a new message.
+/// The header with the number of attempts of earlier copies. The broker counts a copy as a new message.
 const ATTEMPTS: &str = "storagebox-attempts";
-/// The header in which the broker counts returns to the queue.
+/// The header in which the broker counts how often a message was returned to its queue.
 const COUNT: &str = "x-delivery-count";
 
-/// The delivery mode with which the broker writes a message to disk before it confirms it.
+/// The delivery mode of messages that the broker writes to disk before it confirms them.
 const PERSISTENT: u8 = 2;
 
 pub(super) fn of(message: &Outgoing) -> BasicProperties {
@@ -54,7 +54,7 @@ fn value<'a>(properties: &'a BasicProperties, name: &str) -> Option<&'a AMQPValu
     properties.headers().as_ref()?.inner().get(name)
 }
 
-/// Returns the number of this attempt, from the broker's count and that of earlier copies.
+/// Returns the number of this attempt, counted across this copy and all earlier copies.
 pub(super) fn attempt(properties: &BasicProperties) -> u32 {
     earlier(properties).saturating_add(1)
 }
@@ -63,7 +63,7 @@ fn earlier(properties: &BasicProperties) -> u32 {
     count(properties, ATTEMPTS).saturating_add(came_back(properties))
 }
 
-/// Returns how often this copy came back to its queue: from a worker that crashed, dropped it or gave it back at once.
+/// Returns how often a worker returned this copy to its queue or ended without settling it.
 pub(super) fn came_back(properties: &BasicProperties) -> u32 {
     count(properties, COUNT)
 }
@@ -72,8 +72,9 @@ fn count(properties: &BasicProperties, name: &str) -> u32 {
     value(properties, name).and_then(number).unwrap_or(0)
 }
 
-/// Reads a number of any width, because senders and brokers choose the width.
+/// Reads an integer of any width.
 fn number(value: &AMQPValue) -> Option<u32> {
+    // Senders and brokers choose the width.
     let number = match value {
         AMQPValue::ShortShortInt(number) => i64::from(*number),
         AMQPValue::ShortShortUInt(number) => i64::from(*number),
@@ -92,7 +93,8 @@ pub(super) fn for_retry(properties: &BasicProperties) -> BasicProperties {
     after(properties, attempt(properties))
 }
 
-/// Returns the properties of a copy that was not processed and moves to another queue.
+/// Returns the properties of a copy that moves to another queue without an attempt. The count of attempts stays the
+/// same.
 pub(super) fn moved(properties: &BasicProperties) -> BasicProperties {
     after(properties, earlier(properties))
 }
@@ -103,7 +105,7 @@ fn after(properties: &BasicProperties, attempts: u32) -> BasicProperties {
     copied(properties).with_headers(headers)
 }
 
-/// Returns the properties of a copy that is parked or sent again. The count of attempts begins again.
+/// Returns the properties of a copy that is parked or sent again. The count of attempts begins at zero.
 pub(super) fn anew(properties: &BasicProperties) -> BasicProperties {
     copied(properties).with_headers(headers(properties))
 }
@@ -117,16 +119,16 @@ fn headers(properties: &BasicProperties) -> FieldTable {
     headers
 }
 
-/// Returns whether the broker adds or acts on a header: with such a header, a copy would go to more queues, or be
-/// dropped as part of a cycle.
+/// Returns whether the broker adds this header or acts on it.
 fn is_for_the_broker(name: &str) -> bool {
+    // With such a header, a copy would go to more queues, or the broker would drop it as part of a cycle.
     let begins = ["x-death", "x-first-death-", "x-last-death-"].iter().any(|part| name.starts_with(part));
     begins || ["CC", "BCC", COUNT, "x-acquired-count", ATTEMPTS].contains(&name)
 }
 
-/// Copies the properties, except the headers and those that the broker acts on: an expiry would end a parked copy, and
-/// the broker refuses a user's name from any other user.
+/// Copies the properties without the headers, the expiry and the user's name.
 fn copied(properties: &BasicProperties) -> BasicProperties {
+    // An expiry would delete a parked copy. The broker refuses a copy with the name of another user.
     let mut copy = BasicProperties::default().with_delivery_mode(PERSISTENT);
     macro_rules! copy {
         ($($get:ident $set:ident),*) => {$(
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn copy_without_the_headers_of_a_message_is_malformed() {
+    fn copy_with_a_missing_id_or_an_unreadable_header_is_malformed() {
         assert!(received(BasicProperties::default()).is_err());
         assert!(received(with(&[(TOKEN, AMQPValue::LongLongInt(7))])).is_err());
         assert!(received(with(&[(ID, AMQPValue::LongString(vec![0xff].into()))])).is_err());
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_are_counted_over_copies() {
+    fn attempts_are_counted_across_copies() {
         let first = with(&[(COUNT, AMQPValue::LongLongInt(2))]);
         assert_eq!((attempt(&with(&[])), attempt(&first)), (1, 3));
         assert_eq!(attempt(&for_retry(&for_retry(&first))), 5);
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_has_nothing_that_the_broker_acts_on() {
+    fn copy_has_no_properties_that_the_broker_acts_on() {
         let own = with(&[
             ("x-death", text("a")),
             ("x-first-death-queue", text("a")),

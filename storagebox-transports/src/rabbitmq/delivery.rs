@@ -26,12 +26,12 @@ pub struct RabbitDelivery {
     origin: Origin,
 }
 
-/// The origin of a message.
+/// Where a message comes from: its connection, its queue and its channel.
 #[derive(Clone)]
 pub(super) struct Origin {
     pub(super) connection: RabbitQueues,
     pub(super) queue: Arc<RabbitQueue>,
-    /// The channel. The message belongs to this worker while the channel is open.
+    /// The channel on which the message arrived. The message belongs to this worker while the channel is open.
     pub(super) channel: Channel,
 }
 
@@ -40,7 +40,7 @@ impl RabbitDelivery {
         Self { received: copies::read(&message), message, is_alone, origin }
     }
 
-    /// Returns whether the message came back to a queue whose messages run concurrently.
+    /// Returns whether the message comes from the main queue and was returned there by a worker.
     pub(super) fn is_suspect(&self) -> bool {
         !self.is_alone && copies::came_back(&self.message.properties) > 0
     }
@@ -60,7 +60,7 @@ impl RabbitDelivery {
         self.answered(self.message.acker.ack(BasicAckOptions::default())).await
     }
 
-    /// Waits for the answer. The driver reports whether the message still belonged to this worker.
+    /// Waits for the answer to a settlement. Returns an error if the message no longer belonged to this worker.
     async fn answered(&self, answer: impl Future<Output = lapin::Result<bool>>) -> Result<(), BoxError> {
         match self.origin.connection.access.in_time(answer).await? {
             true => Ok(()),
@@ -77,10 +77,11 @@ impl fmt::Debug for RabbitDelivery {
     }
 }
 
-/// Returns an unsettled message to the queue, because its channel may stay open for long.
+/// Returns an unsettled message to the queue.
 impl Drop for RabbitDelivery {
     fn drop(&mut self) {
-        // The first poll of the future sends the rejection; its end is not awaited.
+        // The channel of the message may stay open for long. The first poll of the future sends the rejection. `drop`
+        // cannot wait for the answer.
         let _ = self.message.acker.reject(BACK).now_or_never();
     }
 }
@@ -95,15 +96,17 @@ impl Delivery for RabbitDelivery {
         copies::attempt(&self.message.properties)
     }
 
-    /// The queue of messages that run alone hands each worker one message at a time, so its count of returns is the
-    /// number of lone runs.
+    /// Returns the broker's count of returns for a message that runs alone.
     fn lapsed(&self) -> Option<u32> {
+        // Each worker gets one message at a time from the queue of messages that run alone, so each return follows a
+        // lone run.
         self.is_alone.then(|| copies::came_back(&self.message.properties))
     }
 
-    /// Does nothing: the message belongs to this worker while its channel is open, and the broker's `consumer_timeout`
-    /// cannot be extended.
+    /// Checks that the message still belongs to this worker.
     async fn extend(&self, _: Duration) -> Result<(), BoxError> {
+        // The message belongs to this worker while its channel is open, and the broker's `consumer_timeout` cannot be
+        // extended.
         self.is_ours()
     }
 
@@ -115,7 +118,8 @@ impl Delivery for RabbitDelivery {
             Settle::Ack => {}
             Settle::Retry { after } => match queue.waiting(after).filter(|_| !after.is_zero()) {
                 Some(waiting) => parking::postpone(connection, queue, &waiting, &self.message).await?,
-                // A message that came back to the queue of messages that run alone would count as a run.
+                // The queue of messages that run alone would count a rejection as a lone run, so a copy is sent
+                // instead.
                 None if self.is_alone => parking::postpone(connection, queue, queue.name(), &self.message).await?,
                 None => return self.answered(self.message.acker.reject(BACK)).await,
             },

@@ -23,7 +23,7 @@ pub(super) async fn set_apart(
     send(connection, queue, &queue.alone_name(), message, copies::moved(&message.properties)).await
 }
 
-/// Puts a copy into the queue in which it waits for the end of its pause, or into the queue itself.
+/// Puts a copy for a retry into the queue `waiting`: a queue with a pause, or the main queue.
 pub(super) async fn postpone(
     connection: &RabbitQueues,
     queue: &RabbitQueue,
@@ -33,7 +33,7 @@ pub(super) async fn postpone(
     send(connection, queue, waiting, message, copies::for_retry(&message.properties)).await
 }
 
-/// Sends a copy to one of the queues of a queue. Creates the queues again if they are gone.
+/// Sends a copy to the queue `to`. If that queue is missing, creates the queues and sends the copy again.
 async fn send(
     connection: &RabbitQueues,
     queue: &RabbitQueue,
@@ -67,7 +67,7 @@ async fn send_to(
     Ok(())
 }
 
-/// Sends the currently parked messages again, the oldest first.
+/// Sends all messages that are parked now back to the queue, the oldest first. Returns their number.
 pub(super) async fn redrive(connection: &RabbitQueues, queue: &RabbitQueue) -> Result<u64, BoxError> {
     let channel = connection.publisher().await?;
     let options = QueueDeclareOptions::durable().passive();
@@ -81,7 +81,7 @@ pub(super) async fn redrive(connection: &RabbitQueues, queue: &RabbitQueue) -> R
     Ok(count)
 }
 
-/// Sends one message again. Returns false if none is parked.
+/// Sends the oldest parked message back to the queue. Returns false if no message is parked.
 async fn send_again(connection: &RabbitQueues, channel: &Channel, queue: &RabbitQueue) -> Result<bool, BoxError> {
     let options = BasicGetOptions { no_ack: false };
     let message = connection.access.in_time(channel.basic_get(short(queue.parked_name())?, options)).await?;

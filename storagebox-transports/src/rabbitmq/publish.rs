@@ -12,11 +12,10 @@ use super::RabbitQueues;
 use super::connect::short;
 use super::copies;
 
-/// The most idle channels that are kept.
+/// The most idle channels that are kept for later callers.
 const IDLE: usize = 16;
 
-/// The channels that send. One caller at a time uses a channel, so that the answers on it are for that caller. The
-/// channel of a caller that failed or was dropped is closed.
+/// The channels for sending, each used by one caller at a time. A channel is closed if its caller fails or is dropped.
 #[derive(Default)]
 pub(super) struct Publishers {
     connection: tokio::sync::Mutex<Option<Connection>>,
@@ -37,7 +36,7 @@ impl RabbitQueues {
         Ok(())
     }
 
-    /// Returns a channel with confirmations, for one caller.
+    /// Returns a channel with confirmations for the use of one caller.
     pub(super) async fn publisher(&self) -> Result<Channel, BoxError> {
         let idle = { self.publishers.idle().pop() };
         match idle.filter(|channel| channel.status().connected()) {
@@ -59,7 +58,7 @@ impl RabbitQueues {
         Ok(channel)
     }
 
-    /// Keeps a channel on which all calls succeeded.
+    /// Keeps a channel for the next caller. Only for a channel on which every call has succeeded.
     pub(super) fn give_back(&self, publisher: Channel) {
         let mut idle = self.publishers.idle();
         if idle.len() < IDLE {
@@ -91,7 +90,7 @@ impl RabbitQueues {
         body: &[u8],
         properties: BasicProperties,
     ) -> Result<PublisherConfirm, BoxError> {
-        // Without a queue, the broker returns the message and does not drop it.
+        // If the queue does not exist, the broker returns a mandatory message and does not drop it.
         let options = BasicPublishOptions { mandatory: true, ..Default::default() };
         Ok(self.access.in_time(publisher.basic_publish("".into(), queue, options, body, properties)).await?)
     }

@@ -7,7 +7,7 @@ use lapin::types::{AMQPValue, FieldTable};
 const PREFETCH: u16 = 16;
 const DELIVERIES: u32 = 100;
 
-/// The default pauses of retries, in seconds: up to a day.
+/// The default pauses of retries, in seconds.
 const PAUSES: [u64; 6] = [1, 10, 60, 600, 3_600, 86_400];
 
 /// A quorum queue, and the quorum queue of its parked messages.
@@ -30,7 +30,7 @@ impl RabbitQueue {
         Self { name: name.into(), prefetch: PREFETCH, delivery_limit: DELIVERIES, pauses }
     }
 
-    /// Sets how many unsettled messages each stream of deliveries may have, in addition to one that runs alone.
+    /// Sets how many unsettled messages each stream of deliveries may have, in addition to a message that runs alone.
     /// Defaults to 16.
     #[must_use]
     pub fn prefetch(mut self, most: u16) -> Self {
@@ -73,25 +73,26 @@ impl RabbitQueue {
         self.prefetch
     }
 
-    /// Returns the arguments of the queue itself. Messages that the broker gives up are parked, not dropped.
+    /// Returns the arguments of the main queue. The broker parks a message that reaches the limit.
     fn arguments(&self, delivery_limit: u32) -> FieldTable {
         let mut arguments = dead_lettering_to(&self.parked_name());
         arguments.insert("x-delivery-limit".into(), AMQPValue::LongLongInt(delivery_limit.into()));
         arguments
     }
 
-    /// Returns all queues with their arguments. The messages of a queue expire in order, so each queue of retries has
-    /// one pause.
+    /// Returns the names and arguments of all queues.
     pub(super) fn all(&self) -> Vec<(String, FieldTable)> {
+        // The broker expires the messages of a queue in order, so each pause has a queue of its own.
         let waiting = self.pauses.iter().map(|pause| (self.waiting_name(*pause), self.waiting_arguments(*pause)));
-        // A message that waits to run alone has already come back once.
+        // A message that waits to run alone has already been returned to the queue once.
         let alone = self.arguments(self.delivery_limit.saturating_sub(1));
         let first = [(self.name.clone(), self.arguments(self.delivery_limit)), (self.alone_name(), alone)];
         let first = first.into_iter().chain([(self.parked_name(), plain())]);
         first.chain(waiting).collect()
     }
 
-    /// Returns the queue in which a message waits for this pause, or `None` if there are no pauses.
+    /// Returns the queue whose pause is the shortest that is long enough, or else the longest. Returns `None` without
+    /// pauses.
     pub(super) fn waiting(&self, pause: Duration) -> Option<String> {
         let fitting = self.pauses.iter().find(|fitting| **fitting >= pause);
         fitting.or(self.pauses.last()).map(|pause| self.waiting_name(*pause))
@@ -115,9 +116,9 @@ fn plain() -> FieldTable {
     arguments
 }
 
-/// Returns the arguments of a quorum queue that passes given-up messages on to another queue, and keeps them until that
-/// queue has them.
+/// Returns the arguments of a quorum queue that moves messages which expire or reach the limit to the queue `name`.
 fn dead_lettering_to(name: &str) -> FieldTable {
+    // It keeps such a message until `name` has stored it.
     let mut arguments = plain();
     arguments.insert("x-dead-letter-exchange".into(), text(""));
     arguments.insert("x-dead-letter-routing-key".into(), text(name));
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_retry_waits_for_the_next_pause_that_is_long_enough() {
+    fn retry_waits_for_the_shortest_pause_that_is_long_enough() {
         let queue = RabbitQueue::new("orders");
         let waiting = |pause| queue.waiting(pause).unwrap();
         assert_eq!(waiting(Duration::from_nanos(1)), "orders.retry.1000");
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn names_follow_from_one_name() {
+    fn all_names_derive_from_the_queue_name() {
         let queue = RabbitQueue::new("orders").prefetch(0).delivery_limit(7);
         assert_eq!((queue.name(), queue.parked_name().as_str(), queue.fetched()), ("orders", "orders.parked", 1));
         assert_eq!(queue.all()[1].0, "orders.alone");

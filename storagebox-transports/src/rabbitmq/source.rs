@@ -1,4 +1,4 @@
-//! The source of deliveries: consumers on a connection of their own, which are opened again after an error.
+//! The source of deliveries: consumers on a separate connection, which are opened again after an error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,8 +45,9 @@ impl Source {
         outcome
     }
 
-    /// Creates a queue that is gone. A worker that may not do so waits until another client does.
+    /// Creates the queues if the error says that one is missing.
     async fn make_again(&self, error: &BoxError) {
+        // A worker without the right to create them waits until another client has.
         if is_gone(error) && self.connection.setup(&self.queue).await.is_ok() {
             tracing::warn!(queue = self.queue.name(), "the queue was missing and was created again");
         }
@@ -88,7 +89,7 @@ impl Source {
 
     async fn consumer(&self, channel: &Channel, queue: &str, fetched: u16) -> Result<Consumer, BoxError> {
         let access = &self.connection.access;
-        // It applies to the next consumer of the channel.
+        // The limit applies to the next consumer of the channel.
         access.in_time(channel.basic_qos(fetched, BasicQosOptions::default())).await?;
         let options = BasicConsumeOptions::default();
         let consumer = channel.basic_consume(short(queue)?, "".into(), options, FieldTable::default());
@@ -96,7 +97,7 @@ impl Source {
     }
 }
 
-/// The open consumers.
+/// The open consumers of a stream of deliveries.
 struct Open {
     queue: Consumer,
     /// The consumer of messages that run alone.
@@ -104,8 +105,7 @@ struct Open {
     origin: Origin,
 }
 
-/// A channel whose consumers are being opened. If the opening is dropped, a consumer could still arrive and would keep
-/// the channel open, with all messages that the broker has sent, so the channel is closed.
+/// A channel whose consumers are being opened. Dropping this value closes the channel unless both consumers are open.
 struct Opening {
     channel: Channel,
     has_consumers: bool,
@@ -114,15 +114,16 @@ struct Opening {
 impl Drop for Opening {
     fn drop(&mut self) {
         if !self.has_consumers {
-            // The first poll of the future sends the request; its end is not awaited.
+            // The first poll of the future sends the request. `drop` cannot wait for the answer.
             let _ = self.channel.close(REPLY_SUCCESS, "".into()).now_or_never();
         }
     }
 }
 
-/// Gives back fetched messages that were not returned, because the returned deliveries keep the channel open.
+/// Gives back the messages that were fetched and not returned by the stream.
 impl Drop for Source {
     fn drop(&mut self) {
+        // The deliveries that the stream has returned keep the channel open.
         if let (Some(Open { queue, alone, origin }), Ok(runtime)) = (self.open.take(), Handle::try_current()) {
             runtime.spawn(give_back(queue, false, origin.clone()));
             runtime.spawn(give_back(alone, true, origin));
@@ -130,9 +131,9 @@ impl Drop for Source {
     }
 }
 
-/// Cancels a consumer and gives back its fetched messages. Stops at an error, or if the broker does not answer in time:
-/// the remaining messages come again when the channel is closed.
+/// Cancels a consumer and gives back its fetched messages. Stops at the first error.
 async fn give_back(mut consumer: Consumer, is_alone: bool, origin: Origin) {
+    // The broker delivers the remaining messages again when the channel is closed.
     let cancelled = origin.channel.basic_cancel(consumer.tag(), BasicCancelOptions::default());
     if origin.connection.access.in_time(cancelled).await.is_ok() {
         while let Some(Ok(message)) = consumer.next().await {

@@ -1,4 +1,4 @@
-//! An entry of a stream that is handed out.
+//! One delivery of an entry of a stream.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -21,14 +21,14 @@ pub struct RedisDelivery {
     settings: Settings,
     keys: Keys,
     entry: String,
-    /// How often the entry was handed out: the receipt.
+    /// The number of deliveries of the entry so far, which is the receipt of this delivery.
     handed_out: u32,
     lapsed: Option<u32>,
     received: Result<Received, Malformed>,
 }
 
-/// An entry as the server hands it out: its id, how often it was handed out, its fields, and the number of lone runs if
-/// its lease had ended.
+/// An entry as a script returns it: its id, the number of its deliveries, its fields, and the number of its lone runs
+/// if its lease had ended.
 pub(super) type Entry = (String, u32, Vec<Vec<u8>>, Option<u32>);
 
 impl RedisDelivery {
@@ -98,8 +98,9 @@ impl Delivery for RedisDelivery {
         self.tell("alone", Duration::ZERO).await
     }
 
-    /// Extends by the lease of the queue, whatever `lease` is, because the server compares idle times.
+    /// Extends by the lease of the queue, and ignores the argument.
     async fn extend(&self, _lease: Duration) -> Result<(), BoxError> {
+        // The server compares idle times with the lease of the queue.
         self.tell("extend", Duration::ZERO).await
     }
 

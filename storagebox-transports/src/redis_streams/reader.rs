@@ -16,23 +16,23 @@ use crate::reader::Read;
 
 static TAKE: LazyLock<Script> = LazyLock::new(|| script(include_str!("../../lua/redis_streams/take.lua")));
 
-/// How long a read waits for a new message. Pauses that end meanwhile are noticed after it.
+/// How long the server waits for a new message before it answers a read.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// The time between a search for ended leases that found none and the next search, which reads everything that is
+/// The longest time between two searches for ended leases. A search is expensive, because it reads all entries that are
 /// handed out.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The answer of a read that waits: the stream, and one entry of it with its fields.
+/// The answer to a read that waits: the stream, and one entry with its fields.
 type Waited = Option<((String, ((String, Vec<Vec<u8>>),)),)>;
 
 pub(super) struct Reader {
     server: Arc<RedisServer>,
-    /// A separate connection for reads that wait, because they block a connection.
+    /// A separate connection for reads that wait. Such a read blocks its connection.
     waiting: RedisServer,
     settings: Settings,
     keys: Keys,
-    /// When to search for ended leases again.
+    /// When to search for ended leases again. `None` means at the next read.
     look: Option<Instant>,
 }
 
@@ -68,9 +68,9 @@ impl Reader {
         }
     }
 
-    /// Creates the group again. It begins with the oldest message, so messages that are handed out and not finished
-    /// come again. A worker that may not create a group waits until another client does.
+    /// Creates the group again, so that it begins with the oldest message. Returns `error` if that fails.
     async fn make_again(&self, error: Error) -> Result<()> {
+        // The new group also delivers messages that were handed out and not finished.
         make_group(&self.server, &self.settings, &self.keys).await.map_err(|_| error)?;
         warn!(queue = self.keys.stream, "the group of the queue was missing and was created again");
         Ok(())

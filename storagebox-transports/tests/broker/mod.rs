@@ -1,4 +1,4 @@
-//! What hears a login of AMQP and refuses it, as RabbitMQ does: a broker takes a minute to start.
+//! A server that refuses an AMQP login like RabbitMQ. A real broker would take a minute to start.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Where it listens, and what it was sent.
+/// Starts a server that refuses each login with this code and text. Returns its address and the bytes that it receives.
 pub(crate) async fn refusing(code: u16, why: &str) -> (SocketAddr, JoinHandle<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, close) = (listener.local_addr().unwrap(), close(code, why));
@@ -27,7 +27,7 @@ pub(crate) async fn refusing(code: u16, why: &str) -> (SocketAddr, JoinHandle<Ve
     (address, heard)
 }
 
-/// `connection.start` of version 0.9 without properties.
+/// Returns the AMQP frame `connection.start` of protocol version 0.9, without properties.
 fn start() -> Vec<u8> {
     let mut method = vec![0, 10, 0, 10, 0, 9, 0, 0, 0, 0];
     for text in ["PLAIN", "en_US"] {
@@ -37,7 +37,7 @@ fn start() -> Vec<u8> {
     frame(&method)
 }
 
-/// `connection.close`.
+/// Returns the AMQP frame `connection.close` with this code and text.
 fn close(code: u16, why: &str) -> Vec<u8> {
     let mut method = vec![0, 10, 0, 50];
     method.extend(code.to_be_bytes());

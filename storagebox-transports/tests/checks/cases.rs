@@ -1,4 +1,4 @@
-//! The cases of every queue. Each gets an empty one.
+//! The cases that every queue must pass. Each case gets an empty queue.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(crate) async fn ack<D: Delivery>(delivery: D) {
     delivery.settle(Settle::Ack).await.unwrap();
 }
 
-/// Sends another message and takes it: nothing older is to be had.
+/// Checks that the queue delivers no older message: sends a new message, and receives this message next.
 pub(crate) async fn only_a_new_one_comes<Q: Queue>(queue: &Q, endpoint: &Endpoint, op: &str) {
     endpoint.send(op, op).await;
     let delivery = take(queue).await;
@@ -21,7 +21,7 @@ pub(crate) async fn only_a_new_one_comes<Q: Queue>(queue: &Q, endpoint: &Endpoin
     ack(delivery).await;
 }
 
-pub(crate) async fn a_message_given_back_comes_at_once<Q: Queue>(queue: &Q) {
+pub(crate) async fn given_back_message_is_delivered_again_at_once<Q: Queue>(queue: &Q) {
     let endpoint = Endpoint::new(queue);
     endpoint.send("a", "entity").await;
     take(queue).await.settle(Settle::Retry { after: Duration::ZERO }).await.unwrap();
@@ -30,7 +30,7 @@ pub(crate) async fn a_message_given_back_comes_at_once<Q: Queue>(queue: &Q) {
     ack(again).await;
 }
 
-pub(crate) async fn a_lost_acknowledgement_makes_a_duplicate<Q: Queue>(queue: &Q) {
+pub(crate) async fn lost_acknowledgement_leads_to_a_duplicate<Q: Queue>(queue: &Q) {
     let endpoint = Endpoint::new(queue);
     endpoint.send("a", "entity").await;
     queue.cut_next_ack(Cut::RequestLost);
@@ -46,7 +46,7 @@ pub(crate) async fn a_lost_acknowledgement_makes_a_duplicate<Q: Queue>(queue: &Q
 }
 
 #[allow(dead_code, reason = "a queue that confirms no acknowledgement has no answer to lose")]
-pub(crate) async fn an_acknowledgement_whose_answer_is_lost_is_made<Q: Queue>(queue: &Q) {
+pub(crate) async fn acknowledgement_with_a_lost_answer_takes_effect<Q: Queue>(queue: &Q) {
     let endpoint = Endpoint::new(queue);
     endpoint.send("a", "entity").await;
     queue.cut_next_ack(Cut::ReplyLost);
@@ -63,7 +63,7 @@ pub(crate) async fn redelivery_out_of_order_takes_effect_once<Q: Queue>(queue: &
     endpoint.send("b", "entity").await;
     let first = take(queue).await;
     let second = take(queue).await;
-    // The younger one is back before the older one.
+    // The second message is available again before the first.
     second.settle(Settle::Retry { after: Duration::ZERO }).await.unwrap();
     let (consumed, seen) = endpoint.consume(queue, 1).await;
     assert_eq!((consumed.processed, seen.len()), (1, 1));
@@ -96,13 +96,13 @@ pub(crate) async fn a_malformed_copy_is_parked<Q: Queue>(queue: &Q) {
     let (consumed, _) = endpoint.consume(queue, 1).await;
     assert_eq!((consumed.processed, consumed.parked), (1, 1));
     queue.holds(0, 1).await;
-    // Sent again, it is as malformed as before.
+    // After the redrive, the copy is still malformed.
     queue.redrive().await;
     queue.holds(1, 0).await;
     assert!(take(queue).await.received().is_err());
 }
 
-pub(crate) async fn a_parked_message_that_is_sent_again_takes_effect_once<Q: Queue>(queue: &Q) {
+pub(crate) async fn parked_message_sent_again_takes_effect_once<Q: Queue>(queue: &Q) {
     let endpoint = Endpoint::new(queue);
     endpoint.send("a", "entity").await;
     take(queue).await.settle(Settle::Park).await.unwrap();
@@ -110,7 +110,7 @@ pub(crate) async fn a_parked_message_that_is_sent_again_takes_effect_once<Q: Que
     only_a_new_one_comes(queue, &endpoint, "b").await;
     queue.redrive().await;
     queue.holds(1, 0).await;
-    // Another copy was never parked.
+    // This second copy of the message was never parked.
     endpoint.send("a", "entity").await;
     let (consumed, _) = endpoint.consume(queue, 2).await;
     assert_eq!((consumed.processed, consumed.duplicates), (1, 1));
@@ -119,7 +119,7 @@ pub(crate) async fn a_parked_message_that_is_sent_again_takes_effect_once<Q: Que
     assert_eq!(endpoint.effects("entity").await, 1);
 }
 
-pub(crate) async fn a_worker_that_is_killed_in_the_middle_loses_nothing<Q: Queue>(queue: &Q) {
+pub(crate) async fn worker_killed_during_a_message_loses_no_message<Q: Queue>(queue: &Q) {
     let endpoint = Endpoint::held(queue);
     endpoint.send("a", "entity").await;
     endpoint.send("b", "entity").await;
@@ -161,7 +161,7 @@ pub(crate) async fn two_workers_share_a_queue<Q: Queue>(queue: &Q) {
     assert_eq!(effects, MESSAGES);
 }
 
-pub(crate) async fn a_stop_finishes_what_is_under_way<Q: Queue>(queue: &Q) {
+pub(crate) async fn stop_finishes_messages_in_progress<Q: Queue>(queue: &Q) {
     let endpoint = Endpoint::held(queue);
     endpoint.send("a", "entity").await;
     endpoint.send("b", "entity").await;
@@ -172,7 +172,7 @@ pub(crate) async fn a_stop_finishes_what_is_under_way<Q: Queue>(queue: &Q) {
     let test = async {
         endpoint.handler.has_begun(1).await;
         drop(stop);
-        // What waits, or still lies in the queue, is to be had while the other message is being processed.
+        // The other message is available while the first is being processed, whether the loop had taken it or not.
         let other = take(queue).await;
         endpoint.handler.let_pass(1);
         ack(other).await;
@@ -183,7 +183,7 @@ pub(crate) async fn a_stop_finishes_what_is_under_way<Q: Queue>(queue: &Q) {
     assert_eq!(endpoint.effects("entity").await, 1);
 }
 
-pub(crate) async fn a_body_of_any_bytes_arrives_as_it_was_sent<Q: Queue>(queue: &Q) {
+pub(crate) async fn body_of_any_bytes_arrives_unchanged<Q: Queue>(queue: &Q) {
     let body: Vec<u8> = (0..=255).chain(*b"\r\n$3\r\n\xff\0").collect();
     for body in [body, vec![]] {
         let body = Payload::new(body).unwrap();

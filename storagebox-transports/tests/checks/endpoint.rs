@@ -1,4 +1,4 @@
-//! An endpoint whose handler counts in the entity's state how often it took effect.
+//! An endpoint whose handler counts its effects in the entity's state.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,12 +13,12 @@ use tokio::sync::{Notify, Semaphore};
 
 use super::{Deliveries, Queue};
 
-/// The body of a message is its entity.
+/// Returns the entity of a message, which is the text of its body.
 pub(crate) fn entity_of(received: &Received) -> Result<Key, BoxError> {
     Ok(String::from_utf8_lossy(received.body.as_bytes()).as_ref().try_into()?)
 }
 
-/// Counts, and waits in between while it is held.
+/// A handler that adds 1 to the entity's state. Each of its runs waits until the test lets the run pass.
 pub(crate) struct Counts {
     gate: Semaphore,
     begun: AtomicUsize,
@@ -26,17 +26,17 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Lets so many runs of the handler go on.
+    /// Lets the next `runs` runs of the handler pass.
     pub(crate) fn let_pass(&self, runs: usize) {
         self.gate.add_permits(runs);
     }
 
-    /// How often the handler has begun.
+    /// Returns how many runs of the handler have begun.
     pub(crate) fn runs(&self) -> usize {
         self.begun.load(Ordering::SeqCst)
     }
 
-    /// Waits until the handler has begun so often.
+    /// Waits until `runs` runs of the handler have begun.
     pub(crate) async fn has_begun(&self, runs: usize) {
         loop {
             let next = self.has_begun.notified();
@@ -62,7 +62,7 @@ fn count(state: Option<Payload>) -> usize {
     state.map_or(0, |state| String::from_utf8_lossy(state.as_bytes()).parse().unwrap())
 }
 
-/// An endpoint over a memory store, which sends to a queue.
+/// An endpoint on a memory store, with a sender to a queue.
 pub(crate) struct Endpoint {
     pub(crate) processor: Processor,
     pub(crate) handler: Arc<Counts>,
@@ -72,14 +72,14 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// One whose handler never waits.
+    /// Creates an endpoint whose handler never waits.
     pub(crate) fn new(queue: &impl Queue) -> Self {
         let endpoint = Self::held(queue);
         endpoint.handler.let_pass(Semaphore::MAX_PERMITS / 2);
         endpoint
     }
 
-    /// One whose handler waits until it is let pass.
+    /// Creates an endpoint whose handler waits for [`Counts::let_pass`].
     pub(crate) fn held(queue: &impl Queue) -> Self {
         let handler = Counts { gate: Semaphore::new(0), begun: AtomicUsize::new(0), has_begun: Notify::new() };
         let (store, handler) = (MemoryStore::new(), Arc::new(handler));
@@ -97,24 +97,24 @@ impl Endpoint {
         Self { processor, handler, tokens, entities, queue: queue.name() }
     }
 
-    /// Sends a message for this entity. Again with the same `op`, it sends another copy.
+    /// Sends a message for this entity. Each further call with the same `op` sends another copy of that message.
     pub(crate) async fn send(&self, op: &str, entity: &str) {
         assert_eq!(self.processor.issue(op, [(self.queue.as_str(), entity)]).await.unwrap(), 1);
     }
 
-    /// How often messages of this entity took effect.
+    /// Returns how many messages of this entity took effect.
     pub(crate) async fn effects(&self, entity: &str) -> usize {
         let (key, message) = (entity.parse().unwrap(), "none".parse().unwrap());
         count(self.entities.open(&key, &message, None).await.unwrap().state)
     }
 
-    /// Whether the message of this `op` is finished, by its token.
+    /// Returns whether the message of this `op` is finished: the token of a finished message is gone.
     pub(crate) async fn is_over(&self, op: &str) -> bool {
         let op: OpId = op.parse().unwrap();
         !self.tokens.exists(&format!("{op}-0").parse().unwrap()).await.unwrap()
     }
 
-    /// Consumes until so many results were seen. Returns also how each began.
+    /// Consumes until the loop has reported this many results. Returns what the loop counted, and the results as text.
     pub(crate) async fn consume<Q: Queue>(&self, queue: &Q, results: usize) -> (Consumed, Vec<String>) {
         self.consume_from(queue.deliveries(), results, options::<Q>()).await
     }
@@ -132,7 +132,7 @@ impl Endpoint {
     }
 }
 
-/// The options of a worker whose queue is one of these checks.
+/// Returns the options of a worker in these checks.
 pub(crate) fn options<Q: Queue>() -> ConsumeOptions {
     ConsumeOptions::default().lease(Q::LEASE)
 }
@@ -154,7 +154,7 @@ impl Seen {
         }
     }
 
-    /// Waits for so many results.
+    /// Waits until the loop has reported `results` results.
     pub(crate) async fn has(self, results: usize) {
         loop {
             let more = self.more.notified();

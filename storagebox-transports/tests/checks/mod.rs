@@ -1,4 +1,4 @@
-//! What every transport must do, asked of a queue in the same words.
+//! Checks that every transport must pass.
 
 pub(crate) mod cases;
 pub(crate) mod endpoint;
@@ -11,49 +11,49 @@ use storagebox_conformance::Cut;
 use storagebox_core::{BoxError, Destination, Dispatcher, async_trait};
 use storagebox_transports::Delivery;
 
-/// Where the messages of a check are sent if the queue has a place of its own.
+/// The default name of a queue.
 pub(crate) const NAME: &str = "orders";
 
 pub(crate) type Deliveries<D> = BoxStream<'static, Result<D, BoxError>>;
 
-/// A copy that has not come by then does not come.
+/// The longest time that a check waits for a copy before it fails.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// An empty queue of a transport, with the parts that tests need.
+/// An empty queue of a transport, and what the checks need to use it.
 #[async_trait]
 pub(crate) trait Queue: Send + Sync {
     type Delivery: Delivery;
 
-    /// For how long it hands a message out.
+    /// The lease of a message that the queue has handed out.
     const LEASE: Duration;
 
-    /// Whether it answers an acknowledgement.
+    /// Whether a worker notices that an acknowledgement was lost, because the queue answers each acknowledgement.
     const CONFIRMS: bool = true;
 
-    /// Where its messages are sent.
+    /// Returns the destination of the queue's messages.
     fn name(&self) -> Destination {
         NAME.parse().unwrap()
     }
 
-    /// What a worker reads.
+    /// Returns a stream of deliveries for a worker.
     fn deliveries(&self) -> Deliveries<Self::Delivery>;
 
-    /// What sends to it.
+    /// Returns a dispatcher that sends to the queue.
     fn dispatcher(&self) -> impl Dispatcher + 'static;
 
-    /// Sends a copy that is no message of storagebox.
+    /// Sends a copy that is not a valid message.
     async fn send_malformed(&self);
 
-    /// Sees to it that what no worker holds any more comes again, sooner or later.
+    /// Ends the leases of unsettled messages. Does nothing if they end soon without this call.
     async fn lapse(&self) {}
 
-    /// How many copies are not over, parked ones left out.
+    /// Returns the number of copies that are neither finished nor parked.
     async fn length(&self) -> usize;
 
-    /// How many copies are parked.
+    /// Returns the number of parked copies.
     async fn parked(&self) -> usize;
 
-    /// Demands that so many copies are not over and so many are parked.
+    /// Checks the number of copies that are neither finished nor parked, and the number of parked copies.
     async fn holds(&self, length: usize, parked: usize) {
         assert_eq!((self.length().await, self.parked().await), (length, parked));
     }
@@ -61,19 +61,19 @@ pub(crate) trait Queue: Send + Sync {
     /// Sends the parked copies again.
     async fn redrive(&self);
 
-    /// Cuts the connection of the next acknowledgement.
+    /// Makes the proxy cut the connection at the next acknowledgement.
     fn cut_next_ack(&self, cut: Cut);
 
-    /// Waits until the acknowledgement was cut.
+    /// Waits until the proxy has cut the connection.
     async fn was_cut(&self);
 }
 
-/// The next copy, as another worker would take it.
+/// Receives the next copy on a new stream.
 pub(crate) async fn take<Q: Queue>(queue: &Q) -> Q::Delivery {
     next(&mut queue.deliveries()).await
 }
 
-/// The next copy, whatever errors come before it: the connection may have been cut.
+/// Returns the next copy. Skips errors, because the connection may have been cut.
 pub(crate) async fn next<D>(deliveries: &mut Deliveries<D>) -> D {
     let next = async {
         loop {
@@ -89,8 +89,8 @@ pub(crate) fn id(delivery: &impl Delivery) -> String {
     delivery.received().unwrap().id.as_str().to_owned()
 }
 
-/// Makes a test of each case that every queue must pass, or of those that are named, with a queue of its own that
-/// `$fresh` makes.
+/// Creates one test for each case that every queue must pass, or for each named case. Each test gets a queue from
+/// `$fresh`.
 #[macro_export]
 macro_rules! checks {
     ($fresh:path, $attribute:tt, $cases:path: $($case:ident)*) => {$(
@@ -109,16 +109,16 @@ macro_rules! checks {
     };
     ($fresh:path, $attribute:tt) => {
         $crate::checks! { $fresh, $attribute, $crate::checks::cases:
-            a_message_given_back_comes_at_once
-            a_lost_acknowledgement_makes_a_duplicate
+            given_back_message_is_delivered_again_at_once
+            lost_acknowledgement_leads_to_a_duplicate
             redelivery_out_of_order_takes_effect_once
             duplicates_in_one_batch_take_effect_once
             a_malformed_copy_is_parked
-            a_parked_message_that_is_sent_again_takes_effect_once
-            a_worker_that_is_killed_in_the_middle_loses_nothing
+            parked_message_sent_again_takes_effect_once
+            worker_killed_during_a_message_loses_no_message
             two_workers_share_a_queue
-            a_stop_finishes_what_is_under_way
-            a_body_of_any_bytes_arrives_as_it_was_sent
+            stop_finishes_messages_in_progress
+            body_of_any_bytes_arrives_unchanged
         }
     };
 }

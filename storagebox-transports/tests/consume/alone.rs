@@ -1,4 +1,4 @@
-//! What becomes of a message whose worker ended.
+//! Lone runs of messages whose worker ended.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn options() -> ConsumeOptions {
     ConsumeOptions::default().lease(30 * SECOND)
 }
 
-/// A queue of messages that a worker held when it ended.
+/// Returns a queue whose messages a worker held when it ended without settling them.
 async fn lapsed(messages: &[(&str, &str)]) -> MemoryQueue {
     let queue = MemoryQueue::default();
     for (id, entity) in messages {
@@ -28,7 +28,7 @@ async fn lapsed(messages: &[(&str, &str)]) -> MemoryQueue {
     queue
 }
 
-/// Works until nothing goes on any more, and ends as a worker that is killed.
+/// Runs a worker for half a second and drops it, as if the worker were killed.
 async fn dies(queue: &MemoryQueue, processor: &Processor, options: ConsumeOptions) {
     tokio::select! {
         _ = consume(queue.deliveries(), entity_of, processor, options) => unreachable!("the queue does not end"),
@@ -55,7 +55,7 @@ async fn messages_whose_worker_ended_run_alone_and_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_one_loop_of_a_program_runs_a_message_alone_at_a_time() {
+async fn loops_of_one_runtime_have_one_lone_run_at_a_time() {
     let (queues, log) = ([lapsed(&[("1", "a")]).await, lapsed(&[("2", "a")]).await], Log::default());
     let processor = slow(&log);
     let [one, other] = queues.each_ref().map(|queue| consume(first(queue, 1), entity_of, &processor, options()));
@@ -64,7 +64,7 @@ async fn only_one_loop_of_a_program_runs_a_message_alone_at_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_is_to_run_alone_waits_for_those_that_run() {
+async fn lone_run_waits_for_runs_in_progress() {
     let (queue, log) = (lapsed(&[("2", "b")]).await, Log::default());
     queue.put(Ok(received("3", "c")));
     let fresh = MemoryQueue::default();
@@ -75,7 +75,7 @@ async fn a_message_that_is_to_run_alone_waits_for_those_that_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_runs_alone_does_not_pass_an_older_one_of_its_entity() {
+async fn lone_run_does_not_overtake_older_messages_of_its_entity() {
     let (queue, log) = (lapsed(&[("2", "a")]).await, Log::default());
     let fresh = MemoryQueue::default();
     for id in ["0", "1"] {
@@ -86,9 +86,9 @@ async fn a_message_that_runs_alone_does_not_pass_an_older_one_of_its_entity() {
     assert_eq!(log.take(), ["begin 0", "end 0", "begin 1", "end 1", "begin 2", "end 2"]);
 }
 
-/// One hangs alone, and one hangs where another is to run alone.
+/// A lone run that hangs, and a run that hangs before a lone run, each delay the next run for one lease.
 #[tokio::test(start_paused = true)]
-async fn a_message_that_hangs_holds_the_others_up_for_no_longer_than_its_lease() {
+async fn hanging_message_delays_others_for_at_most_one_lease() {
     let alone = lapsed(&[("1", "stuck"), ("2", "a")]).await;
     alone.put(Ok(received("3", "b")));
     let before = lapsed(&[("2", "a")]).await;
@@ -105,7 +105,8 @@ async fn a_message_that_hangs_holds_the_others_up_for_no_longer_than_its_lease()
     }
 }
 
-/// A message that is parked after so many lone runs, and has another chance when it is sent again.
+/// Checks that a message whose handler hangs is parked after `runs` lone runs, and that it is processed after a
+/// redrive.
 async fn is_parked_after(runs: u32, options: fn() -> ConsumeOptions) {
     let (queue, log) = (MemoryQueue::default(), Log::default());
     queue.put(Ok(received("1", "a")));
@@ -126,13 +127,13 @@ async fn is_parked_after(runs: u32, options: fn() -> ConsumeOptions) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_ends_its_worker_is_parked_after_some_lone_runs() {
+async fn message_that_ends_its_worker_is_parked_after_lone_runs() {
     is_parked_after(4, || options().park_after(1)).await;
     is_parked_after(8, options).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_that_wait_behind_one_that_ends_its_worker_are_processed() {
+async fn messages_behind_a_message_that_ends_its_worker_are_processed() {
     let queue = MemoryQueue::default();
     for number in 1..9 {
         queue.put(Ok(received(&number.to_string(), "a")));
@@ -151,7 +152,7 @@ async fn messages_that_wait_behind_one_that_ends_its_worker_are_processed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_alone_that_fails_ends_the_count() {
+async fn failed_lone_run_resets_the_count() {
     let queue = lapsed(&[("1", "a")]).await;
     for _ in 0..3 {
         for _ in 0..3 {
@@ -163,7 +164,7 @@ async fn a_run_alone_that_fails_ends_the_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_whose_lone_run_cannot_be_noted_does_not_run() {
+async fn message_does_not_run_if_its_lone_run_cannot_be_recorded() {
     let queue = lapsed(&[("1", "a")]).await;
     queue.state().notes_nothing = true;
     let log = Log::default();

@@ -1,4 +1,4 @@
-//! What becomes of a message that is not processed, and of errors of the queue.
+//! Messages whose processing fails, and errors of the queue.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::queue::MemoryQueue;
 use crate::said::Said;
 use crate::shared::{SECOND, failing, first, processor, received};
 
-/// Consumes so many copies of one message.
+/// Consumes `copies` deliveries of one message. Returns the report of the loop, and the queue.
 async fn failed(processor: &Processor, copies: usize, options: ConsumeOptions) -> (Consumed, MemoryQueue) {
     let queue = MemoryQueue::default();
     queue.put(Ok(received("1", "a")));
@@ -36,7 +36,7 @@ fn pauses(queue: &MemoryQueue) -> Vec<Duration> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_whose_handler_fails_comes_again_after_a_growing_pause() {
+async fn message_whose_handler_fails_is_retried_after_growing_pauses() {
     let options = ConsumeOptions::default().backoff(4 * SECOND, 20 * SECOND);
     let (consumed, queue) = failed(&failing(), 5, options).await;
     assert_eq!((consumed.retried, queue.length().await), (5, 1));
@@ -53,7 +53,7 @@ async fn a_message_whose_handler_fails_too_often_is_parked() {
     assert_eq!((queue.length().await, queue.parked().await), (0, 1));
 }
 
-/// A store that is down.
+/// A layer that fails every call, as if the store were down.
 #[derive(Debug)]
 struct Down;
 
@@ -76,7 +76,7 @@ async fn a_message_whose_store_fails_is_never_parked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_panics_has_failed() {
+async fn panic_of_the_handler_counts_as_a_failure() {
     let panicking = processor(|message| async move {
         assert_ne!(message.entity.as_str(), "a", "the test's panic");
         Ok(Decision::keep())
@@ -90,7 +90,7 @@ async fn a_handler_that_panics_has_failed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_whose_entity_cannot_be_named_without_a_panic_is_parked() {
+async fn message_is_parked_if_naming_its_entity_panics() {
     let queue = MemoryQueue::default();
     queue.put(Ok(received("1", "a")));
     queue.put(Ok(received("2", "b")));
@@ -116,7 +116,7 @@ async fn message_that_can_never_be_processed_is_parked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn errors_of_the_stream_are_counted_and_followed_by_growing_pauses() {
+async fn stream_errors_are_counted_and_pauses_between_them_grow() {
     let queue = MemoryQueue::default();
     queue.state().stream_errors = 10;
     queue.put(Ok(received("1", "a")));
@@ -136,12 +136,12 @@ async fn stop_ends_the_loop_during_the_pause_after_an_error() {
     let begun = Instant::now();
     let consumed = consume(queue.deliveries(), entity_of, &failing(), options).await;
     assert_eq!(begun.elapsed().as_secs(), 100);
-    // At once, after seven pauses that double from 50 ms, and every 5 s from then on.
+    // One error comes at once, seven follow pauses that double from 50 ms, and the others come every 5 s.
     assert_eq!(consumed.stream_errors, 26);
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_settle_is_counted_with_its_decision() {
+async fn failed_settlement_and_its_decision_are_both_counted() {
     let queue = MemoryQueue::default();
     queue.put(Ok(received("1", "a")));
     let processor = processor(|_| async { Ok(Decision::keep()) });
@@ -150,9 +150,10 @@ async fn failed_settle_is_counted_with_its_decision() {
     assert_eq!((consumed.no_effect, consumed.failed_settles, queue.length().await), (1, 1, 1));
 }
 
-/// A queue that refuses the worker for good, after it gave what came before.
+/// The stream returns a message, an error and a message. An error that a retry cannot resolve ends the loop before the
+/// second message.
 #[tokio::test(start_paused = true)]
-async fn error_that_no_retry_can_help_ends_the_loop() {
+async fn error_that_a_retry_cannot_resolve_ends_the_loop() {
     for (kind, ends) in [
         (ErrorKind::Denied, true),
         (ErrorKind::Unsupported, true),

@@ -1,4 +1,4 @@
-//! Leases: extended from the arrival to the settling, and not after.
+//! Extensions of leases, from the arrival of a message to its settlement.
 
 use storagebox_core::Decision;
 use storagebox_transports::{ConsumeOptions, Settle, consume};
@@ -17,7 +17,7 @@ fn count(queue: &MemoryQueue, number: u64, call: &'static str) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_waits_is_extended_as_is_one_that_is_stuck() {
+async fn leases_of_waiting_and_stuck_messages_are_extended() {
     let queue = MemoryQueue::default().with_lease(30 * SECOND);
     queue.put(Ok(received("1", "stuck")));
     queue.put(Ok(received("2", "stuck")));
@@ -29,13 +29,13 @@ async fn a_message_that_waits_is_extended_as_is_one_that_is_stuck() {
         () = tokio::time::sleep(305 * SECOND) => {}
     }
     assert_eq!([1, 2].map(|number| count(&queue, number, "extended")), [30, 30]);
-    // The third was settled long ago, and the others were never handed out again.
+    // The third message is settled, and the others were never delivered again.
     assert_eq!((count(&queue, 3, "extended"), queue.state().settled.clone()), (0, vec![Settle::Ack]));
     assert_eq!(queue.length().await, 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_extension_is_under_way_when_a_message_is_settled_and_none_comes_later() {
+async fn no_extension_is_made_during_or_after_a_settlement() {
     for (takes, expected) in [(0, vec!["settle"]), (12, vec!["extend", "extended", "settle"])] {
         let queue = MemoryQueue::default().with_lease(30 * SECOND);
         queue.state().extending_takes = 5 * SECOND;
@@ -52,7 +52,7 @@ async fn no_extension_is_under_way_when_a_message_is_settled_and_none_comes_late
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_extension_that_hangs_keeps_nothing_from_being_settled() {
+async fn hanging_extension_does_not_prevent_the_settlement() {
     let queue = MemoryQueue::default().with_lease(30 * SECOND);
     queue.state().extending_takes = 1000 * SECOND;
     queue.put(Ok(received("1", "a")));
@@ -65,7 +65,7 @@ async fn an_extension_that_hangs_keeps_nothing_from_being_settled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_queue_that_does_not_answer_blocks_its_entity_for_one_lease() {
+async fn queue_without_an_answer_blocks_an_entity_for_one_lease() {
     let (queue, log) = (MemoryQueue::default().with_lease(3600 * SECOND), Log::default());
     queue.state().never_settles = true;
     queue.put(Ok(received("1", "a")));
@@ -76,7 +76,7 @@ async fn a_queue_that_does_not_answer_blocks_its_entity_for_one_lease() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn extensions_that_fail_are_counted_and_the_message_is_settled() {
+async fn failed_extensions_are_counted_and_the_message_is_settled() {
     let queue = MemoryQueue::default().with_lease(3600 * SECOND);
     queue.state().fails_to_extend = true;
     queue.put(Ok(received("1", "a")));
@@ -90,7 +90,7 @@ async fn extensions_that_fail_are_counted_and_the_message_is_settled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_that_is_dropped_extends_nothing_more() {
+async fn dropped_loop_extends_no_more_leases() {
     let queue = MemoryQueue::default().with_lease(30 * SECOND);
     queue.put(Ok(received("1", "stuck")));
     let processor = stuck();

@@ -1,4 +1,4 @@
-//! The worker loop over a queue in memory, on a clock that jumps.
+//! The worker loop over a queue in memory, on a paused clock.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod alone;
@@ -21,5 +21,5 @@ async fn fresh() -> queue::MemoryQueue {
 }
 
 checks!(fresh);
-checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
+checks!(fresh, checks::cases: acknowledgement_with_a_lost_answer_takes_effect);
 leases!(fresh);

@@ -1,4 +1,4 @@
-//! Which message runs when.
+//! The order in which messages run.
 
 use storagebox_transports::{ConsumeOptions, consume};
 
@@ -23,7 +23,7 @@ async fn messages_of_one_entity_run_one_after_another_in_their_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn different_entities_run_at_once_and_pass_one_that_waits() {
+async fn messages_of_other_entities_overtake_a_waiting_message() {
     let log = order(&[("1", "a"), ("2", "a"), ("3", "b")], ConsumeOptions::default()).await;
     let at = |what: &str| log.iter().position(|noted| noted == what);
     assert!(at("begin 3") < at("end 1"), "{log:?}");
@@ -31,7 +31,7 @@ async fn different_entities_run_at_once_and_pass_one_that_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_most_the_concurrency_runs_at_once() {
+async fn messages_run_at_once_up_to_the_concurrency() {
     let messages: Vec<_> = (0..9).map(|number| (number.to_string(), format!("entity {number}"))).collect();
     let messages: Vec<_> = messages.iter().map(|(id, entity)| (id.as_str(), entity.as_str())).collect();
     for concurrency in [1, 2, 4] {
@@ -45,7 +45,7 @@ async fn at_most_the_concurrency_runs_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_concurrency_or_prefetch_there_is_one_at_a_time() {
+async fn zero_concurrency_and_prefetch_run_one_message_at_a_time() {
     let log = order(&[("1", "a"), ("2", "b")], ConsumeOptions::default().concurrency(0).prefetch(0)).await;
     assert_eq!(log, ["begin 1", "end 1", "begin 2", "end 2"]);
 }

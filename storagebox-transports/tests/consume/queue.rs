@@ -1,4 +1,4 @@
-//! A queue in memory, on the clock of tokio, whose calls can be made to fail or to take long.
+//! A queue in memory, on the clock of tokio. A test can make its calls fail or take long.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -30,11 +30,12 @@ pub(crate) struct State {
     next_number: u64,
     lease: Option<Duration>,
     cut: Option<Cut>,
-    /// Each call on a delivery, with the number of its copy, as it begins and as it ends.
+    /// The calls on deliveries, each with the number of its copy. An extension has two entries: for its begin and for
+    /// its end.
     pub(crate) calls: Vec<(u64, &'static str)>,
-    /// What each settled copy was told.
+    /// The settlements, in the order of their calls.
     pub(crate) settled: Vec<Settle>,
-    /// What the stream gives before anything else.
+    /// The number of errors that the stream returns before its first delivery.
     pub(crate) stream_errors: usize,
     pub(crate) fails_to_extend: bool,
     pub(crate) never_settles: bool,
@@ -46,10 +47,10 @@ pub(crate) struct State {
 struct Held {
     number: u64,
     received: Result<Received, Malformed>,
-    /// When it is to be had; `None` while it is parked.
+    /// The time from which the copy can be handed out, or `None` while the copy is parked.
     visible: Option<Instant>,
     attempt: u32,
-    /// It was handed out, and nobody has settled it since.
+    /// Whether the copy was handed out and has not been settled since.
     is_out: bool,
     lone_runs: u32,
     lapsed: Option<u32>,
@@ -60,7 +61,7 @@ impl MemoryQueue {
         self.0.state.lock().unwrap()
     }
 
-    /// Sets for how long messages are handed out.
+    /// Sets the lease of the messages.
     pub(crate) fn with_lease(self, lease: Duration) -> Self {
         self.state().lease = Some(lease);
         self
@@ -98,7 +99,7 @@ impl State {
         Err("the queue is down".into())
     }
 
-    /// The copy that has been to be had for longest, or when one will be.
+    /// Takes the copy that has been available for longest. If no copy is available, returns when the next one will be.
     fn take(&mut self) -> Result<Held, Option<Instant>> {
         let (now, lease) = (Instant::now(), self.lease.unwrap_or(LEASE));
         let soonest = self.copies.iter_mut().filter(|held| held.visible.is_some()).min_by_key(|held| held.visible);
@@ -111,7 +112,7 @@ impl State {
         Ok(held.clone())
     }
 
-    /// The place of a copy, if this receipt is still valid.
+    /// Returns the index of the copy that this receipt is for, if the receipt is still valid.
     fn place(&self, receipt: &Held) -> Option<usize> {
         let is_it = |held: &Held| held.number == receipt.number && held.attempt == receipt.attempt;
         self.copies.iter().position(is_it).filter(|at| self.copies[*at].visible > Some(Instant::now()))
@@ -136,7 +137,7 @@ impl Copy {
         (state.copies[at].is_out, state.copies[at].lone_runs) = (false, 0);
         match settle {
             Settle::Ack => drop(state.copies.remove(at)),
-            // As good as another attempt: the receipt is over.
+            // A copy that is available has no valid receipt.
             Settle::Retry { after } => state.copies[at].visible = Some(Instant::now() + after),
             Settle::Park => state.copies[at].visible = None,
         }

@@ -1,4 +1,4 @@
-//! What the tests of the loop have in common.
+//! Helpers for the tests of the loop.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::queue::{Copy, MemoryQueue};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
-/// A copy whose body is its entity, from a sender that creates no token.
+/// Returns a received message without a token, whose body is its entity.
 pub(crate) fn received(id: &str, entity: &str) -> Received {
     Received { id: id.parse().unwrap(), token: None, body: Payload::try_from(entity).unwrap() }
 }
 
-/// The first copies of a queue; then the stream ends.
+/// Returns a stream of the first `copies` deliveries of a queue.
 pub(crate) fn first(queue: &MemoryQueue, copies: usize) -> Deliveries<Copy> {
     queue.deliveries().take(copies).boxed()
 }
 
-/// What happened, in its order.
+/// The events of a test, in the order in which they happened.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -37,7 +37,7 @@ impl Log {
     }
 }
 
-/// A processor of messages without tokens, whose handler is this.
+/// Returns a processor of messages without tokens, with `handle` as its handler.
 pub(crate) fn processor<H, F>(handle: H) -> Processor
 where
     H: Fn(Message) -> F + Send + Sync + 'static,
@@ -50,7 +50,7 @@ where
     Processor::new(entities, tokens, handler).without_token(MissingToken::Unprotected)
 }
 
-/// A processor that takes a second for each message, and notes when it begins and ends.
+/// Returns a processor that takes a second for each message, and logs the begin and the end of each.
 pub(crate) fn slow(log: &Log) -> Processor {
     let log = log.clone();
     processor(move |message| {
@@ -64,12 +64,12 @@ pub(crate) fn slow(log: &Log) -> Processor {
     })
 }
 
-/// A processor whose handler always fails.
+/// Returns a processor whose handler always fails.
 pub(crate) fn failing() -> Processor {
     processor(|_| async { Err("the handler says no".into()) })
 }
 
-/// A processor whose handler never returns for the entity "stuck".
+/// Returns a processor whose handler never returns for the entity "stuck".
 pub(crate) fn stuck() -> Processor {
     processor(|message| async move {
         if message.entity.as_str() == "stuck" {

@@ -1,4 +1,4 @@
-//! How a loop ends.
+//! The end of a loop.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::queue::MemoryQueue;
 use crate::shared::{Log, SECOND, first, received, slow};
 
 #[tokio::test(start_paused = true)]
-async fn the_end_of_the_stream_finishes_what_waits() {
+async fn end_of_the_stream_finishes_waiting_messages() {
     let (queue, log) = (MemoryQueue::default(), Log::default());
     for id in ["1", "2", "3"] {
         queue.put(Ok(received(id, "a")));
@@ -22,7 +22,7 @@ async fn the_end_of_the_stream_finishes_what_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_finishes_what_is_under_way_and_gives_back_what_waits() {
+async fn stop_finishes_running_and_gives_back_waiting_messages() {
     let (queue, log) = (MemoryQueue::default(), Log::default());
     for (id, entity) in [("1", "a"), ("2", "a"), ("3", "b"), ("4", "c")] {
         queue.put(Ok(received(id, entity)));
@@ -33,12 +33,12 @@ async fn a_stop_finishes_what_is_under_way_and_gives_back_what_waits() {
     assert_eq!(log.take(), ["begin 1", "begin 3", "end 1", "end 3"]);
     let given_back = Settle::Retry { after: std::time::Duration::ZERO };
     assert_eq!(queue.state().settled, [given_back, Settle::Ack, Settle::Ack]);
-    // The fourth was never taken from the queue.
+    // The worker never took the fourth message from the queue.
     assert_eq!(queue.length().await, 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_drops_the_stream_while_messages_are_still_under_way() {
+async fn stop_drops_the_stream_before_running_messages_finish() {
     struct Dropped(Arc<Notify>);
     impl Drop for Dropped {
         fn drop(&mut self) {
@@ -63,7 +63,7 @@ async fn a_stop_drops_the_stream_while_messages_are_still_under_way() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_before_the_first_message_ends_the_loop() {
+async fn stop_before_the_first_message_ends_the_loop() {
     let queue = MemoryQueue::default();
     queue.put(Ok(received("1", "a")));
     let options = ConsumeOptions::default().until(async {});
@@ -73,7 +73,7 @@ async fn a_stop_before_the_first_message_ends_the_loop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_after_the_end_of_the_stream_gives_back_what_waits() {
+async fn stop_after_the_end_of_the_stream_gives_back_waiting_messages() {
     let (queue, log) = (MemoryQueue::default(), Log::default());
     queue.put(Ok(received("1", "a")));
     queue.put(Ok(received("2", "a")));

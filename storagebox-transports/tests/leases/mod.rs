@@ -1,4 +1,4 @@
-//! The cases of a queue whose leases a test can make older. Each gets an empty queue.
+//! The cases of a queue whose leases a test can make older. Each case gets an empty queue.
 
 mod watched;
 
@@ -13,18 +13,18 @@ use crate::checks::{Queue, id, take};
 
 use watched::Extensions;
 
-/// For how long such a queue hands a message out. No check waits for it: they make what is handed out older.
+/// The lease of a queue whose leases a test can make older. No check waits for its end.
 pub(crate) const LEASE: Duration = Duration::from_secs(3600);
 const PART: Duration = Duration::from_secs(2400);
 
-/// A queue whose time a test makes.
+/// A queue whose leases and pauses a test can make older.
 #[async_trait]
 pub(crate) trait Aged: Queue {
-    /// Makes every lease and every pause so much older.
+    /// Makes every lease and every pause older by `by`.
     async fn age(&self, by: Duration);
 }
 
-pub(crate) async fn a_lease_that_ends_hands_the_message_out_again<Q: Aged>(queue: &Q) {
+pub(crate) async fn message_is_delivered_again_after_its_lease_ends<Q: Aged>(queue: &Q) {
     let endpoint = Endpoint::new(queue);
     endpoint.send("a", "entity").await;
     let first = take(queue).await;
@@ -51,13 +51,13 @@ pub(crate) async fn an_extended_lease_does_not_end<Q: Aged>(queue: &Q) {
     queue.holds(0, 0).await;
 }
 
-pub(crate) async fn a_stale_receipt_changes_nothing_of_the_new_owner<Q: Aged>(queue: &Q) {
+pub(crate) async fn stale_receipt_does_not_affect_the_new_owner<Q: Aged>(queue: &Q) {
     let endpoint = Endpoint::new(queue);
     endpoint.send("a", "entity").await;
     let stale = take(queue).await;
     queue.age(LEASE).await;
     let owner = take(queue).await;
-    // Whether the queue says so is its affair.
+    // The queue may return an error or not.
     for settle in [Settle::Ack, Settle::Park, Settle::Retry { after: Duration::ZERO }] {
         let _ = stale.settle(settle).await;
         assert_eq!((queue.length().await, queue.parked().await), (1, 0), "{settle:?}");
@@ -74,7 +74,7 @@ pub(crate) async fn a_stale_receipt_changes_nothing_of_the_new_owner<Q: Aged>(qu
     queue.holds(0, 0).await;
 }
 
-pub(crate) async fn a_retry_comes_after_its_pause_and_not_before<Q: Aged>(queue: &Q) {
+pub(crate) async fn retry_is_delivered_only_after_its_pause<Q: Aged>(queue: &Q) {
     let endpoint = Endpoint::new(queue);
     endpoint.send("a", "entity").await;
     let failed = take(queue).await;
@@ -90,7 +90,7 @@ pub(crate) async fn a_retry_comes_after_its_pause_and_not_before<Q: Aged>(queue:
     queue.holds(0, 0).await;
 }
 
-pub(crate) async fn messages_that_wait_are_extended<Q: Aged>(queue: &Q) {
+pub(crate) async fn leases_of_waiting_messages_are_extended<Q: Aged>(queue: &Q) {
     let endpoint = Endpoint::held(queue);
     endpoint.send("a", "entity").await;
     endpoint.send("b", "entity").await;
@@ -111,16 +111,16 @@ pub(crate) async fn messages_that_wait_are_extended<Q: Aged>(queue: &Q) {
     assert_eq!((endpoint.handler.runs(), endpoint.effects("entity").await), (2, 2));
 }
 
-/// Makes a test of each case, with a queue of its own that `$fresh` makes.
+/// Creates one test for each case of this module. Each test gets a queue from `$fresh`.
 #[macro_export]
 macro_rules! leases {
     ($fresh:path) => {
         $crate::checks! { $fresh, $crate::leases:
-            a_lease_that_ends_hands_the_message_out_again
+            message_is_delivered_again_after_its_lease_ends
             an_extended_lease_does_not_end
-            a_stale_receipt_changes_nothing_of_the_new_owner
-            a_retry_comes_after_its_pause_and_not_before
-            messages_that_wait_are_extended
+            stale_receipt_does_not_affect_the_new_owner
+            retry_is_delivered_only_after_its_pause
+            leases_of_waiting_messages_are_extended
         }
     };
 }

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::LEASE;
 use crate::checks::{Deliveries, Queue};
 
-/// How often the lease of each message was extended.
+/// The number of extensions of each message's lease.
 #[derive(Clone, Default)]
 pub(super) struct Extensions {
     counts: Arc<Mutex<HashMap<String, usize>>>,
@@ -25,8 +25,9 @@ impl Extensions {
         queue.deliveries().map(move |item| item.map(|inner| Watched { inner, extensions: extensions.clone() })).boxed()
     }
 
-    /// Waits until so many messages were extended twice from now on. The first may have been under way.
+    /// Waits until the leases of `messages` messages have been extended twice.
     pub(super) async fn happen(&self, messages: usize) {
+        // The first of the two extensions may have begun before the call.
         self.counts.lock().unwrap().clear();
         loop {
             let more = self.more.notified();
@@ -61,7 +62,7 @@ impl<D: Delivery> Delivery for Watched<D> {
         self.inner.begin_alone().await
     }
 
-    /// By the queue's lease, however often the loop extends it.
+    /// Extends by the lease of the queue, and ignores the shorter lease of the loop.
     async fn extend(&self, _lease: Duration) -> Result<(), BoxError> {
         self.inner.extend(LEASE).await?;
         let id = self.inner.received()?.id.as_str().to_owned();

@@ -14,24 +14,24 @@ pub(crate) use worker::work;
 use worker::{BEGUN, DONE, Worker};
 
 const GOOD: usize = 20;
-/// What the id of a message begins with that ends its worker.
+/// The prefix of the ids of messages that end their worker.
 const KILLER: &str = "killer";
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A queue that another process can read.
 #[async_trait]
 pub(crate) trait Shared: Queue {
-    /// For how long a worker process holds a message.
+    /// The lease of the messages that a worker process receives.
     const HOLDS: Duration = Self::LEASE;
 
-    /// Where it is.
+    /// Returns the address of the server and the name of the queue.
     fn place(&self) -> [&str; 2];
 
-    /// What a worker process reads.
+    /// Opens the queue in a worker process, by what `place` returned.
     async fn open(place: [&str; 2]) -> Deliveries<Self::Delivery>;
 }
 
-/// The messages that are to be processed.
+/// Returns the ids of the messages that end no worker.
 fn good() -> BTreeSet<String> {
     (0..GOOD).map(|number| format!("good {number:02}")).collect()
 }
@@ -51,7 +51,8 @@ async fn send<Q: Shared>(queue: &Q, ids: impl IntoIterator<Item = String>) {
     queue.dispatcher().dispatch(&messages).await.unwrap();
 }
 
-/// Lets a worker live until it ends, or until all is done and so many messages are parked. Returns whether it is so.
+/// Runs a worker until it ends, or until all messages of `left` are processed and `parked` messages are parked. Returns
+/// whether the worker was still running.
 async fn live<Q: Shared>(queue: &Q, left: &mut BTreeSet<String>, parked: usize) -> bool {
     let mut worker = Worker::start::<Q>(queue.place());
     loop {
@@ -71,7 +72,7 @@ async fn live<Q: Shared>(queue: &Q, left: &mut BTreeSet<String>, parked: usize) 
     false
 }
 
-pub(crate) async fn a_message_that_ends_its_workers_is_parked_and_those_around_it_are_not<Q: Shared>(queue: &Q) {
+pub(crate) async fn only_the_message_that_ends_its_workers_is_parked<Q: Shared>(queue: &Q) {
     let (killers, mut left) = (killers(), good());
     let half: Vec<_> = left.iter().take(GOOD / 2).cloned().collect();
     let others: Vec<_> = left.iter().skip(GOOD / 2).cloned().collect();
@@ -92,12 +93,12 @@ pub(crate) async fn a_message_that_ends_its_workers_is_parked_and_those_around_i
     assert_eq!(parked, BTreeSet::from(killers));
 }
 
-pub(crate) async fn messages_whose_workers_are_killed_often_are_processed<Q: Shared>(queue: &Q) {
+pub(crate) async fn messages_are_processed_although_workers_are_killed_often<Q: Shared>(queue: &Q) {
     let mut left = good();
     send(queue, left.clone()).await;
     for life in 0..8 {
         let mut worker = Worker::start::<Q>(queue.place());
-        // The first, the second or the third that it begins with.
+        // The worker is killed in its first, second or third message.
         let mut more = 1 + life % 3;
         while more > 0 && !left.is_empty() {
             match worker.says().await.expect("nothing else ends it") {
@@ -113,7 +114,7 @@ pub(crate) async fn messages_whose_workers_are_killed_often_are_processed<Q: Sha
     queue.holds(0, 0).await;
 }
 
-/// Makes a test of each case, with a queue of its own of this type that `$fresh` makes.
+/// Creates one test for each case of this module. Each test gets a queue of type `$queue` from `$fresh`.
 #[macro_export]
 macro_rules! lives {
     ($queue:ty, $fresh:path) => {
@@ -121,8 +122,8 @@ macro_rules! lives {
     };
     ($queue:ty, $fresh:path, $attribute:tt) => {
         $crate::checks! { $fresh, $attribute, $crate::lives:
-            a_message_that_ends_its_workers_is_parked_and_those_around_it_are_not
-            messages_whose_workers_are_killed_often_are_processed
+            only_the_message_that_ends_its_workers_is_parked
+            messages_are_processed_although_workers_are_killed_often
         }
 
         #[ignore = "what another process does, which cases start"]

@@ -1,4 +1,4 @@
-//! A worker process, and how its parent sees it.
+//! A worker process, and the handle of its parent.
 
 use std::env;
 use std::io::{BufRead, BufReader, Read};
@@ -16,10 +16,10 @@ use crate::checks::endpoint::entity_of;
 const PLACE: [&str; 2] = ["STORAGEBOX_WORKER_SERVER", "STORAGEBOX_WORKER_QUEUE"];
 pub(crate) const BEGUN: &str = "begun";
 pub(crate) const DONE: &str = "done";
-/// What precedes a word to the parent: the harness writes to the same lines.
+/// The text that marks a line of the output as a report to the parent. The test harness writes to the same output.
 const SAYS: &str = "the worker has ";
 
-/// Long enough for others to begin beside it.
+/// How long a run takes before it ends its worker. Other messages can begin meanwhile.
 const KILLER_TAKES: Duration = Duration::from_millis(30);
 const OTHERS_TAKE: Duration = Duration::from_millis(60);
 
@@ -42,26 +42,26 @@ impl Worker {
         Self { child, words }
     }
 
-    /// What it says next; `None` once it has ended.
+    /// Waits for the worker's next report. Returns `None` once the worker has ended.
     pub(crate) async fn says(&mut self) -> Option<(&'static str, String)> {
         self.words.recv().await
     }
 
-    /// Lets it finish what it is at.
+    /// Makes the worker stop, and waits until it has finished its messages in progress.
     pub(crate) async fn stop(mut self) {
         drop(self.child.stdin.take());
         while self.says().await.is_some() {}
         assert!(self.child.wait().unwrap().success());
     }
 
-    /// Ends it as the system does.
+    /// Kills the worker, and waits until its output ends.
     pub(crate) async fn kill(mut self) {
         self.child.kill().unwrap();
         while self.says().await.is_some() {}
     }
 }
 
-/// A test that fails leaves none behind.
+/// Kills the worker, so that a failed test leaves no process behind.
 impl Drop for Worker {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -79,7 +79,7 @@ fn say(word: &str, id: impl std::fmt::Display) {
     println!("{SAYS}{word} {id}");
 }
 
-/// What the worker process does, until its standard input ends.
+/// Runs the worker process: consumes the queue until the standard input ends.
 pub(crate) async fn work<Q: Shared>() {
     let [Ok(server), Ok(queue)] = PLACE.map(env::var) else { return };
     let deliveries = Q::open([&server, &queue]).await;
@@ -100,7 +100,7 @@ async fn eof() {
     let _ = end.await;
 }
 
-/// Its store is new, and has all tokens: what comes again is processed again.
+/// Returns a processor whose new store has the tokens of all messages.
 async fn processor() -> Processor {
     let store = MemoryStore::new();
     let tokens = store.token_store(&"tokens".parse().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! What a program's subscriber hears.
+//! Records the log of a test.
 #![allow(dead_code, reason = "not every program of tests needs all of it")]
 
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::subscriber::{DefaultGuard, NoSubscriber, set_default, set_global_default};
 use tracing_subscriber::fmt;
 
-/// All that was said, line by line.
+/// The log that a test has recorded.
 #[derive(Clone, Default)]
 pub(crate) struct Said(Arc<Mutex<Vec<u8>>>);
 
@@ -24,12 +24,12 @@ impl Write for Said {
     }
 }
 
-/// While there is one subscriber alone, `tracing` decides for all threads by the one that comes to a line first:
-/// another test's, which hears nothing. With a second one it asks them all.
+/// A second subscriber, which records nothing. With a single subscriber, `tracing` could skip log statements of this
+/// test that a thread of another test reached first.
 static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::new()));
 
 impl Said {
-    /// What this thread says.
+    /// Records the log of this thread from the level `level` on.
     pub(crate) fn here(level: LevelFilter) -> (Self, DefaultGuard) {
         LazyLock::force(&SECOND);
         let said = Self::default();
@@ -38,7 +38,7 @@ impl Said {
         (said, set_default(subscriber))
     }
 
-    /// What all threads say, as much as there is.
+    /// Records the log of all threads, at every level.
     pub(crate) fn everywhere() -> Self {
         LazyLock::force(&SECOND);
         let said = Self::default();
@@ -52,7 +52,7 @@ impl Said {
         String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
     }
 
-    /// The lines that have this in them.
+    /// Returns the recorded lines that contain `part`.
     pub(crate) fn lines(&self, part: &str) -> Vec<String> {
         self.text().lines().filter(|line| line.contains(part)).map(str::to_owned).collect()
     }

@@ -38,7 +38,7 @@ use crate::handles::{Add, IntoValue, Operation};
 /// ```
 pub struct Counters<P: ?Sized = dyn Counter, L: ?Sized = dyn Ledger> {
     part: Arc<P>,
-    /// The same counters, if the strategy keeps a log.
+    /// The same counters as a ledger, or `None` if the strategy keeps no log.
     ledger: Option<Arc<L>>,
     name: Namespace,
 }

@@ -49,7 +49,7 @@ use crate::store::Store;
 pub struct Dedup<R: ?Sized = dyn DedupRepo, L: ?Sized = dyn LeaseRepo> {
     records: Option<Arc<R>>,
     leases: Option<Arc<L>>,
-    /// Leases with a deadline and without retries: a run retries its own calls.
+    /// The leases for runs. They have a deadline and no retries, because a run retries its own calls.
     of_runs: Option<Arc<dyn LeaseRepo>>,
     backend: &'static str,
     name: Namespace,
@@ -57,7 +57,7 @@ pub struct Dedup<R: ?Sized = dyn DedupRepo, L: ?Sized = dyn LeaseRepo> {
 }
 
 impl Dedup {
-    /// Opens the leases and the records of the name. A backend may have one of both.
+    /// Opens the records and the leases of the name. Fails only if the backend has neither.
     pub(crate) fn open(
         backend: &Arc<dyn Backend>,
         bounded: &Arc<dyn Backend>,
@@ -113,7 +113,7 @@ impl Dedup {
 }
 
 impl<R: DedupRepo, L: LeaseRepo> Dedup<R, L> {
-    /// Creates the handle within a transaction, where nothing runs.
+    /// Creates a handle within a transaction. This handle cannot run work.
     pub(crate) fn within(name: Namespace, records: Result<R>, leases: Result<L>, store: &Store) -> Result<Self> {
         let (records, leases) = (if_there_is(records.map(Arc::new))?, if_there_is(leases.map(Arc::new))?);
         Ok(Self { records, leases, of_runs: None, backend: store.backend(), name, policy: store.policy().clone() })

@@ -24,11 +24,11 @@ pub struct ProcessorBuilder<H> {
     is_split: bool,
 }
 
-/// The store that has the tokens.
+/// The place of a processor's tokens.
 enum TokenPlace {
-    /// In the store of the entities.
+    /// A namespace in the store that has the entities.
     Here(Namespace),
-    /// In any store.
+    /// A token store of any backend.
     There(Arc<dyn TokenStore>),
 }
 

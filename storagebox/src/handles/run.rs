@@ -137,7 +137,7 @@ where
         let timer = Arc::clone(timer);
         Box::pin(async move {
             let ((id, options), leases) = (of?, leases?);
-            let without = |_| Error::misconfigured("runtime", "must be tokio's: only its tasks outlive the caller");
+            let without = |_| Error::misconfigured("runtime", "must be tokio: a tokio task runs the work");
             let runtime = Handle::try_current().map_err(without)?;
             let spawn = move |task| runtime.spawn(task);
             storagebox_core::run_to_end(leases, timer, spawn, &id, &options, work).await

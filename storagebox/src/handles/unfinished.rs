@@ -13,7 +13,7 @@ use crate::handles::IntoValue;
 
 pub(crate) type Made<'a, R> = Pin<Box<dyn Future<Output = Result<R>> + Send + 'a>>;
 
-/// Defines the type of a call that needs one more argument, and its `Debug`.
+/// Defines a type, with its `Debug`, for a call that needs one more argument.
 macro_rules! call {
     ($(#[$doc:meta])* $name:ident of $argument:ty) => {
         $(#[$doc])*
@@ -146,7 +146,7 @@ impl<'a, R: DedupRepo + ?Sized> Record<'a, R> {
     }
 }
 
-/// The default duration of a lease, which is also that of a run.
+/// The default duration of a lease, which is also the default of a run.
 const LEASE: Duration = Duration::from_secs(30);
 
 /// The beginning of a lease, which needs its operation id. [`by`](Begin::by) makes it.

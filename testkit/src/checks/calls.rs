@@ -13,10 +13,11 @@ use storagebox_core::{
 use super::HOUR;
 use super::corruption::{Call, call};
 
-/// The calls that change nothing.
+/// The names of the calls that change nothing.
 pub const LOOKS: [&str; 8] = ["counts", "exists", "get", "holder", "list", "open", "pending", "value"];
 
-/// Returns every call of every part, named as errors name it, in an order in which each has an effect.
+/// Returns every call of every part, in an order in which each call has an effect. The name of a call is the name that
+/// its errors show.
 pub fn all(store: &dyn Backend, namespace: &str, id: &str) -> Result<Vec<Call>> {
     let parts = [of_bank, of_records, of_leases, of_tokens, of_entities, of_counters, of_ordered_values];
     parts
@@ -26,7 +27,7 @@ pub fn all(store: &dyn Backend, namespace: &str, id: &str) -> Result<Vec<Call>> 
         .map(|parts| parts.into_iter().flatten().collect())
 }
 
-/// Makes every call once, each of which succeeds.
+/// Makes every call once. All calls succeed.
 pub async fn make_all(store: &dyn Backend, namespace: &str) -> Result<()> {
     for call in all(store, namespace, "first")? {
         call.make().await?;
@@ -55,8 +56,8 @@ pub async fn errors(store: &dyn Backend, namespace: &str) -> Result<Vec<(String,
     Ok(errors)
 }
 
-/// Checks that every call of every part, `maintain` and `ping` are refused with this kind, and that each error names
-/// its call.
+/// Checks that every call of every part, `maintain` and `ping` fail with an error of this kind, and that each error
+/// names its call.
 pub async fn are_refused(store: &dyn Backend, kind: ErrorKind) -> Result<()> {
     for (call, error) in errors_without_setup(store, "namespace").await? {
         let error = error.unwrap_or_else(|| panic!("{call} succeeded"));
@@ -66,7 +67,7 @@ pub async fn are_refused(store: &dyn Backend, kind: ErrorKind) -> Result<()> {
     Ok(())
 }
 
-/// Checks that `setup` and `ping` are refused with this kind, for this reason.
+/// Checks that `setup` and `ping` fail with an error of this kind, and that the error contains the text `because`.
 pub async fn setup_is_refused(store: &dyn Backend, kind: ErrorKind, because: &str) {
     for error in [store.setup().await.expect_err(because), store.ping().await.expect_err(because)] {
         assert_eq!(error.kind(), kind, "{error}");
@@ -152,9 +153,10 @@ fn of_leases(store: &dyn Backend, namespace: &str, id: &str) -> Result<Vec<Call>
     Ok(calls)
 }
 
-/// The last of the tokens is for the commit of [`of_entities`].
+/// Returns the calls of tokens.
 fn of_tokens(store: &dyn Backend, namespace: &str, id: &str) -> Result<Vec<Call>> {
     let (tokens, op, mut all) = (store.token_store(&namespace.parse()?)?, OpId::new(id)?, vec![]);
+    // The commit in `of_entities` consumes the token `in`.
     for name in ["one", "other", "in"] {
         all.push(TokenId::new(format!("{id}-{name}"))?);
     }

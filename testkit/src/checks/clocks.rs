@@ -1,4 +1,4 @@
-//! A clock that is set back: what would have ended lasts longer, and what has ended does not come back.
+//! A clock that is set back: holds and leases last longer, and ended claims and consumed tokens stay ended.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use super::{HOUR, failed};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// How far ahead the clock is before it is set back.
+/// How far the clock is ahead before it is set back.
 const AHEAD: Duration = HOUR;
 
-/// Runs with a clock that is first an hour ahead and is then set back. `at` returns a store whose clock is this far
-/// ahead of its first time; each call of `at` invalidates the store before.
+/// Checks that a store keeps its promises if its clock is first an hour ahead and is then set back. `at` opens the
+/// store again with a clock that is this far ahead.
 pub async fn set_back(mut at: impl AsyncFnMut(Duration) -> Result<Arc<dyn Backend>>) -> Result<()> {
     let before = Scene::of(at(AHEAD).await?)?;
     let (item, lease) = before.set().await?;
@@ -62,7 +62,8 @@ impl Scene {
         self.tokens.create_tokens(&[TokenId::new("token")?]).await
     }
 
-    /// Makes a hold and a lease of a minute, a claim and a token that are over, and a change. Returns the held item.
+    /// Creates a hold and a lease that last a minute, a released claim, a consumed token and a change. Returns the held
+    /// item and the lease.
     async fn set(&self) -> Result<(Item, Lease)> {
         self.bank.add(&[Item::new("one")?, Item::new("another")?]).await?;
         let _ = self.take("over", Hold::For(MINUTE)).await?;
@@ -74,11 +75,12 @@ impl Scene {
         let Begun::Started(lease) = self.begin("first").await? else { return Err(failed("no lease was begun")) };
         match self.take("ada", Hold::For(MINUTE)).await? {
             Taken::New(held) => Ok((held.item, lease)),
-            other => Err(failed(format_args!("ada was told {other:?}"))),
+            other => Err(failed(format_args!("ada got {other:?}"))),
         }
     }
 
-    /// Checks that nothing has ended meanwhile, and that upkeep deletes nothing that is needed.
+    /// Checks that the hold and the lease last, that the released claim, the token and the change are remembered, and
+    /// that upkeep deletes none of them.
     async fn is_as_it_was(&self, item: &Item) -> Result<()> {
         for _ in 0..2 {
             assert_eq!(self.take("ada", Hold::For(MINUTE)).await?.item(), Some(item), "the hold");
@@ -104,7 +106,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Checks that the hold and the lease are over for their holders, and that others have them now.
+    /// Checks that the hold and the lease have expired, and that another claim and another operation get the item and
+    /// the lease.
     async fn is_over(&self, item: &Item, first: &Lease) -> Result<()> {
         assert_eq!(self.take("eve", Hold::Forever).await?.item(), Some(item), "the item whose hold is over");
         let confirmed = self.bank.confirm(&ClaimId::new("ada")?).await?;

@@ -24,15 +24,15 @@ type Making = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 /// A call with its arguments.
 pub struct Call {
-    /// The name of the call and of its subject.
+    /// The name of the call, and of the item, id or key that the call is about.
     pub name: String,
-    /// The number of round trips without damage.
+    /// The number of round trips that the call makes on undamaged data.
     pub trips: usize,
     make: Box<dyn Fn() -> Making + Send + Sync>,
 }
 
 impl Call {
-    /// Creates a call of this name, which `make` makes.
+    /// Creates a call with this name. `make` makes the call.
     pub fn new(name: impl Into<String>, make: impl Fn() -> Making + Send + Sync + 'static) -> Self {
         Self { name: name.into(), trips: 0, make: Box::new(make) }
     }
@@ -62,11 +62,11 @@ macro_rules! call {
     }};
 }
 
-/// Damage that no call notices: the kind of row or key, the field, and what becomes of it. Without a field, what
-/// becomes of the whole row.
+/// Damage that no call notices: the kind of row or key, the field, and the kinds of damage to the field. An empty field
+/// stands for the whole row.
 pub type Unnoticed = &'static [(&'static str, &'static str, &'static [&'static str])];
 
-/// Returns each kind of damage in the table separately, as the tests of damage name it.
+/// Returns each kind of damage in the table as a pair: the kind of row or key, and `field: damage`.
 pub fn kinds(unnoticed: Unnoticed) -> BTreeSet<(String, String)> {
     let named = |field: &str, what: &str| if field.is_empty() { what.to_owned() } else { format!("{field}: {what}") };
     let of_field = |(row, field, all): &(&'static str, &'static str, &'static [&'static str])| {

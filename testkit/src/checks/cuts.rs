@@ -14,15 +14,15 @@ use tokio::task::JoinSet;
 
 use crate::workload::{Caller, Namespaces, audit, fill};
 
-/// The number of calls that are cut one after another.
+/// The number of calls that lose their reply, one after another.
 pub const CUTS: usize = 1_000;
-/// The number of rounds of concurrent callers. In each, one call is cut, together with the calls in its batch.
+/// The number of rounds of concurrent callers. Each round loses one reply, which may be the reply to a whole batch.
 const ROUNDS: usize = 100;
 const CALLERS: usize = 8;
 
 /// A client behind a proxy, or behind one proxy for each node of a cluster.
 pub struct Far {
-    /// The proxies of the server, or of each node.
+    /// The proxy of the server, or the proxies of the nodes of a cluster.
     pub proxies: Vec<Proxy>,
     /// The store, which is connected to the proxies.
     pub store: Arc<dyn Backend>,
@@ -34,8 +34,9 @@ impl Far {
         Self { proxies: vec![proxy], store: Arc::new(store) }
     }
 
-    /// Arms every proxy, because any node may get the request.
+    /// Makes every proxy lose the reply to a request that contains `needle`, after `passing` such requests.
     fn arm(&self, needle: &str, passing: usize) {
+        // Any node of a cluster may get the request.
         self.proxies.iter().for_each(|proxy| proxy.arm(Cut::ReplyLost, needle, passing));
     }
 
@@ -44,13 +45,13 @@ impl Far {
         self.proxies.iter().map(Proxy::cuts).sum()
     }
 
-    /// Adds an item for each call that is cut.
+    /// Adds one item for each call that loses its reply.
     pub async fn fill(&self) -> Result<()> {
         let items = (0..CUTS).map(|number| Item::new(format!("item-{number}")));
         self.store.item_bank(&"cuts".parse()?)?.add(&items.collect::<Result<Vec<_>>>()?).await.map(drop)
     }
 
-    /// Makes one of the calls, whose reply is lost. Returns whether the answer says that the call was applied before.
+    /// Makes a call and loses its reply. Returns whether the answer to the retry says that the call was applied before.
     pub async fn call(&self, number: usize) -> Result<bool> {
         let id = format!("cut-{number:04}");
         match number % 5 {
@@ -97,7 +98,7 @@ impl Far {
         Ok(ordered.put(&Key::new("key")?, &value, &stamp).await? == Written::Duplicate)
     }
 
-    /// Checks that nothing was applied twice after [`CUTS`] calls; `other_claims` is the number of other claims in the
+    /// Checks after [`CUTS`] calls that none was applied twice. `other_claims` is the number of other claims in the
     /// bank.
     pub async fn audit(&self, other_claims: usize) -> Result<()> {
         let each = CUTS / 5;
@@ -108,7 +109,8 @@ impl Far {
         Ok(())
     }
 
-    /// Loses the replies of batches, each of whose calls must find its own effect. Prints one line of results.
+    /// Loses replies to concurrent callers, whose calls may share a batch. Checks that each call was applied once.
+    /// Prints one line of results.
     pub async fn lose_together(&self) -> Result<()> {
         let (namespaces, items) = (Namespaces::of(&*self.store)?, ROUNDS * CALLERS * 2);
         fill(&namespaces, items).await?;
@@ -116,7 +118,7 @@ impl Far {
         let callers = (0..CALLERS).map(|number| Caller::new(&namespaces, format!("c{number}"), &answered));
         let mut callers: Vec<_> = callers.collect();
         for round in 1..=ROUNDS {
-            // Of the seven requests of this round that contain its id, cuts a different one each time.
+            // In each round, seven requests contain the id. Each round cuts a different one of the seven.
             self.arm(&format!("c{}-{round}", round % CALLERS), round % 7);
             callers = at_once(callers).await?;
         }
@@ -140,8 +142,8 @@ impl fmt::Debug for Far {
     }
 }
 
-/// Loses a request and a reply of calls that are refused: the refusal is the answer, and what was lost changes nothing
-/// when an item was added or the claim was released.
+/// Loses a request and then a reply of calls that the bank refuses. Checks that the retry gets the refusal, and that
+/// the lost attempt changed nothing.
 pub async fn refuse(proxy: &Proxy, store: &dyn Backend) -> Result<()> {
     let (bank, ada, bob) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?, ClaimId::new("bob")?);
     bank.add(&[Item::new("item")?]).await?;

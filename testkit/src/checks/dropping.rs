@@ -8,7 +8,7 @@ use storagebox_core::{
 use super::drop_after;
 use super::entities::{commit_at, committed, joined};
 
-/// More waits than any call has.
+/// A number of waits that no call reaches.
 const MOST_WAITS: usize = 200;
 
 /// The calls that are dropped.
@@ -26,7 +26,7 @@ pub enum Dropped {
 }
 
 impl Dropped {
-    /// All of them.
+    /// All calls that are dropped.
     pub const ALL: [Self; 8] =
         [Self::Take, Self::Record, Self::Apply, Self::Create, Self::Commit, Self::Look, Self::Maintain, Self::Setup];
 
@@ -60,16 +60,16 @@ impl Dropped {
 /// Two clients of one store.
 #[derive(Debug)]
 pub struct Clients<'a> {
-    /// The beginning of these calls' ids.
+    /// The prefix of the ids of all calls.
     pub name: &'a str,
     /// The client whose calls are dropped.
     pub old: &'a dyn Backend,
-    /// The client that observes the effects of the other one.
+    /// The client that checks the effects of the first client's calls.
     pub fresh: &'a dyn Backend,
 }
 
 impl Clients<'_> {
-    /// Drops each of these calls at its first point, then at its second, and so on until the call completes.
+    /// Drops each of these calls at its first wait, then at its second wait, and so on until the call completes.
     pub async fn drop_everywhere(&self, calls: &[Dropped]) -> Result<()> {
         let items: Vec<_> = (0..500).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
         self.fresh.item_bank(&"namespace".parse()?)?.add(&items).await?;
@@ -97,8 +97,8 @@ impl Clients<'_> {
         Ok(through.is_some())
     }
 
-    /// Makes a call with the client whose call was dropped: it gets its own answer, and the other client sees its
-    /// effect.
+    /// Records a value with the client whose call was dropped. Checks that the call gets its own answer, and that the
+    /// other client sees the value.
     async fn record(&self, id: &str) -> Result<()> {
         let (key, op, value) = (DedupId::new(id)?, "op".parse()?, id.try_into()?);
         let records = self.old.dedup_repo(&"namespace".parse()?)?;
@@ -109,7 +109,8 @@ impl Clients<'_> {
         Ok(())
     }
 
-    /// The same as [`Self::record`], for a counter.
+    /// Changes a counter with the client whose call was dropped. Checks that the call gets its own answer, and that the
+    /// other client sees the new value.
     async fn count(&self, id: &str) -> Result<()> {
         let (key, change) = (id.parse()?, Change::new("op".parse()?, 7));
         let counted = self.old.counter(&"namespace".parse()?, Strategy::default())?.apply(&key, &change).await?;

@@ -1,4 +1,4 @@
-//! Entities and their entries: commits, what is refused, and how long a deleted entity is remembered.
+//! Entities and their entries: commits, refused calls, and how long a deleted entity is remembered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub fn joined(store: &dyn Backend) -> Result<(Arc<dyn EntityLedger>, Arc<dyn Tok
     Ok((store.entity_ledger(&id("entities"), &joins)?, store.token_store(&id("tokens"))?))
 }
 
-/// Returns a commit of a message that puts its own name, based on this version.
+/// Returns a commit of the message `name` based on the version `opened`. The commit sets the state to `name`.
 pub fn commit_at(opened: Option<Version>, name: &str) -> Commit {
     let EntryId { key, message, commit } = entry(name);
     let change = EntityChange::Put(Payload::try_from(name).expect("a short value"));
@@ -39,7 +39,7 @@ pub fn commit_at(opened: Option<Version>, name: &str) -> Commit {
     Commit { key, message, opened, change, attempt: commit, entry, consume: None, create: vec![] }
 }
 
-/// Returns the same commit, based on the current version.
+/// Returns a commit of the message `name` based on the current version. The commit sets the state to `name`.
 pub async fn commit_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
     Ok(commit_at(version(entities, name).await?, name))
 }
@@ -49,13 +49,13 @@ pub async fn version(entities: &dyn EntityLedger, message: &str) -> Result<Optio
     Ok(entities.open(&key(), &id(message), None).await?.version)
 }
 
-/// Makes a commit.
+/// Makes the commit, which must succeed.
 pub async fn committed(entities: &dyn EntityLedger, commit: &Commit) -> Result<()> {
     assert_eq!(entities.commit(commit).await?, Committed::Committed, "{commit:?}");
     Ok(())
 }
 
-/// Changes a new entity, and removes its entry if it is `over`. Returns the entry.
+/// Changes a new entity, and removes its entry if `over` is true. Returns the entry.
 pub async fn changed(entities: &dyn EntityLedger, name: &str, change: EntityChange, over: bool) -> Result<EntryId> {
     let (entry, commit) = (EntryId { key: id(name), ..entry(name) }, commit_at(None, name));
     committed(entities, &Commit { key: id(name), change, ..commit }).await?;
@@ -65,7 +65,8 @@ pub async fn changed(entities: &dyn EntityLedger, name: &str, change: EntityChan
     Ok(entry)
 }
 
-/// Creates tokens in one commit each, this many.
+/// Makes one commit per count, which creates that many tokens. Checks that a repeated commit succeeds and that the
+/// tokens exist.
 pub async fn creates_tokens(store: &dyn Backend, counts: &[usize]) -> Result<()> {
     let (entities, tokens) = joined(store)?;
     for count in counts {
@@ -84,11 +85,11 @@ pub async fn creates_tokens(store: &dyn Backend, counts: &[usize]) -> Result<()>
     Ok(())
 }
 
-/// Cursors that no listing of `after:<length>:<text>` returned.
+/// Cursors that no listing returns. A listing returns cursors of the form `after:<length>:<text>`.
 pub const CURSORS: [&str; 8] =
     ["", "3:x", "after:", "after:x", "after:9:key", "after:1:é", "after:-1:key", "after:10:keymessage"];
 
-/// Checks that a store refuses what no ledger could keep, and these foreign cursors, without a request.
+/// Checks that a store refuses invalid commits and these invalid cursors. A caller checks that no request was sent.
 pub async fn refuses_before_it_asks(store: &dyn Backend, cursors: &[&str]) -> Result<()> {
     let ((joined, _), split, commit) = (joined(store)?, split(store)?, commit_at(None, "a"));
     let token: TokenId = id("token");
@@ -108,8 +109,8 @@ pub async fn refuses_before_it_asks(store: &dyn Backend, cursors: &[&str]) -> Re
     Ok(())
 }
 
-/// Checks that a deleted entity is forgotten once `memory` is over since its deletion and the removal of its last
-/// entry, and that entities with a state or an entry stay.
+/// Checks that a deleted entity is forgotten once `memory` has passed since its deletion and since the removal of its
+/// last entry, and that entities with a state or an entry stay.
 pub async fn are_forgotten(
     store: &dyn Backend,
     memory: Duration,
@@ -137,7 +138,7 @@ pub async fn are_forgotten(
     Ok(())
 }
 
-/// Checks that upkeep forgets no more entities than it may in one call.
+/// Checks that one call of `maintain` forgets at most the given number of entities.
 pub async fn are_forgotten_in_budgets(store: &dyn Backend, advance: impl AsyncFnOnce() -> Result<()>) -> Result<()> {
     let entities = split(store)?;
     for number in 0..7 {

@@ -12,10 +12,11 @@ use tokio::task::block_in_place;
 use super::failed;
 use crate::OwnServer;
 
-/// The variable that sets how much of the suite runs in other set-ups.
+/// The variable that selects the cases which run in other set-ups: `everything` for all cases, otherwise the smoke
+/// cases.
 const SET_UPS: &str = "STORAGEBOX_SET_UPS";
 
-/// Creates what a test program needs of a server, runs the program with it, and removes it afterwards.
+/// Creates the objects that a test program needs on a server, runs the program with them, and removes them afterwards.
 pub fn run_with<T: Clone>(
     make: impl AsyncFnOnce(&Runtime) -> Result<T>,
     run: impl FnOnce(&Runtime, T) -> Result<ExitCode>,
@@ -33,13 +34,12 @@ pub fn run_with<T: Clone>(
     })
 }
 
-/// Returns whether all of the suite runs in other set-ups.
+/// Returns whether the whole suite runs in other set-ups.
 pub fn everything() -> bool {
     env::var(SET_UPS).is_ok_and(|what| what == "everything")
 }
 
-/// Runs the suite in each variant of a set-up that runs everything: a part of the suite, or all of it if
-/// `STORAGEBOX_SET_UPS` is `everything`.
+/// Runs the suite in each of these set-ups: only the smoke cases, or all cases if `STORAGEBOX_SET_UPS` is `everything`.
 pub fn in_other_set_ups<S>(
     set_ups: impl IntoIterator<Item = S>,
     mut run: impl FnMut(S, Options) -> ExitCode,
@@ -51,7 +51,7 @@ pub fn in_other_set_ups<S>(
     outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
 }
 
-/// Ends the server of a case and restarts it. Fails if the case does not have its own server.
+/// Stops or kills the server of a test case, and starts it again. Fails if the test case does not have its own server.
 pub fn restart<S: Deref<Target = OwnServer>>(own: Option<&S>, how: Restart) -> Result<()> {
     let server = own.ok_or_else(|| failed("this server is not the case's own"))?;
     let end = match how {
@@ -61,7 +61,7 @@ pub fn restart<S: Deref<Target = OwnServer>>(own: Option<&S>, how: Restart) -> R
     block_in_place(|| end(server).and_then(|()| server.start_again())).map_err(failed)
 }
 
-/// Returns an item from a row of a table: from the name of its state, and the claim if there is one.
+/// Returns the item of a row, with the state of this name and with the claim, if the row has a claim.
 pub fn listed(item: String, state: &str, claim: Option<String>) -> Result<ListedItem> {
     let claim = claim.map(ClaimId::new).transpose()?;
     let state = match (state, claim) {
@@ -69,7 +69,7 @@ pub fn listed(item: String, state: &str, claim: Option<String>) -> Result<Listed
         ("withdrawn", _) => ItemState::Withdrawn,
         ("spent", claim) => ItemState::Spent(claim),
         ("held", Some(claim)) => ItemState::Held(claim),
-        (state, _) => return Err(failed(format_args!("an item is {state}"))),
+        (state, _) => return Err(failed(format_args!("an item has the unexpected state {state}"))),
     };
     Ok(ListedItem { item: Item::new(item)?, state })
 }

@@ -5,13 +5,12 @@ use storagebox_core::{Backend, Result};
 
 use super::failed;
 
-/// Short texts that any store may handle wrongly.
+/// Short texts that every store is tested with.
 const SHORT: [&str; 3] = ["\u{1f600}\u{200d}\u{1f4a9}", "e\u{301}", "\u{1}\t\r\n\u{7f}"];
-/// A long text: a part, and how often it is repeated.
+/// A long text that every store is tested with: a part, and how often it is repeated.
 const LONG: (&str, usize) = ("\u{1f600}", 128);
 
-/// Texts with a special meaning where a backend stores them, in addition to the texts that any store may handle
-/// wrongly.
+/// Texts that have a special meaning in one backend. The tests also use texts that every store is tested with.
 #[derive(Clone, Copy, Debug)]
 pub struct Texts {
     /// Short texts.

@@ -1,4 +1,4 @@
-//! A server that is killed and restarted under load: what it acknowledged still holds.
+//! A server that is killed and restarted under load: every acknowledged call still holds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,7 +22,7 @@ struct Load {
 }
 
 impl Load {
-    /// Makes calls until the load is over, and then once more, on a server that stays.
+    /// Makes rounds of calls until the kills are over, and then one more round.
     async fn carry(self: Arc<Self>, mut caller: Caller) -> Result<Caller> {
         while !self.is_over.load(Ordering::SeqCst) {
             caller.round().await?;
@@ -58,7 +58,7 @@ pub async fn outlives_twenty_kills(store: &dyn Backend, kill: impl AsyncFnMut() 
     Ok(())
 }
 
-/// Kills the server at random moments of the load, and goes on when the load does.
+/// Kills the server twenty times. Before each kill, waits until the callers have got a random number of answers.
 async fn kill_again_and_again(mut kill: impl AsyncFnMut() -> Result<()>, load: &Load) -> Result<()> {
     let mut random = Rng::new();
     for number in 1..=KILLS {

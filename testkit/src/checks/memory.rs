@@ -7,12 +7,12 @@ use storagebox_core::{
     TokenStore,
 };
 
-/// Longer ago than anything that is not remembered for ever.
+/// A time that is longer than every limited memory.
 pub const LONG_AGO: Duration = Duration::from_secs(400 * 24 * 3_600);
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Makes a fence of each kind: of a claim, of a token and of a lease.
+/// Creates a fence of each kind: of a claim, of a token and of a lease.
 pub async fn fence_each_kind(store: &dyn Backend) -> Result<()> {
     let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;
     store.token_store(&"namespace".parse()?)?.discard(&[TokenId::new("token")?]).await?;
@@ -22,7 +22,7 @@ pub async fn fence_each_kind(store: &dyn Backend) -> Result<()> {
     leases.abort(&lease).await.map(drop)
 }
 
-/// Checks that each fence of [`fence_each_kind`] holds, and that upkeep finds nothing to delete.
+/// Checks that the fences of a claim, a token and a lease are remembered, and that upkeep finds nothing to delete.
 pub async fn assert_fenced(store: &dyn Backend) -> Result<()> {
     assert_eq!(store.maintain(1_000).await?.deleted, 0, "{}", store.backend());
     let taken = store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
@@ -35,7 +35,8 @@ pub async fn assert_fenced(store: &dyn Backend) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a store with another memory refuses its first call. Each call uses a new store, which knows nothing yet.
+/// Checks that a store that is opened with another memory than it was set up with refuses every call. `another` opens
+/// the store once per call.
 pub async fn another_is_refused<S: Backend>(another: impl Fn() -> Result<S>) -> Result<()> {
     let (known, new) = (another()?.item_bank(&"namespace".parse()?)?, another()?.item_bank(&"new".parse()?)?);
     for (call, outcome) in [
@@ -50,7 +51,7 @@ pub async fn another_is_refused<S: Backend>(another: impl Fn() -> Result<S>) -> 
     Ok(())
 }
 
-/// Checks that the error says that the memory is another.
+/// Checks that the error says that the store was set up with another memory.
 #[track_caller]
 pub fn assert_another(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");

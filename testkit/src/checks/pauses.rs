@@ -1,4 +1,4 @@
-//! A server that is stopped (SIGSTOP) during calls, and goes on.
+//! A server that is paused during calls (SIGSTOP), and continues.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use crate::Failure;
 
 const ITEMS: u64 = 10;
 
-/// Makes calls of two clients to a bank of this name while the server is stopped: `hasty` gives up soon, `patient`
-/// never. A call that gives up has an unknown outcome, or is unavailable if it only reads; the other one waits. Once
-/// the server goes on, each claim has one item, and no item is lost.
+/// Pauses the server while two clients take items. The client `hasty` has a short timeout, and its call must fail. The
+/// client `patient` has none, and its call must wait. Checks after the pause that each claim has one item and that no
+/// item is lost.
 pub async fn lose_nothing<P>(
     hasty: &dyn Backend,
     patient: &dyn Backend,
@@ -41,16 +41,16 @@ pub async fn lose_nothing<P>(
     assert_eq!((counts.free, counts.held, counts.total()), (ITEMS - 2, 2, ITEMS));
     until("the client that gave up", async || match soon.get(&ada).await {
         Ok(ClaimState::Held(held)) if held.item == adas => Ok(true),
-        Ok(other) => Err(failed(format_args!("ada was given {adas:?} and is {other:?}"))),
+        Ok(other) => Err(failed(format_args!("ada got {adas:?}, but now her claim is {other:?}"))),
         Err(_) => Ok(false),
     })
     .await
 }
 
-/// Returns the item of a claim, which it took now or in an earlier attempt.
+/// Takes an item. Returns the item that the claim got now or in an earlier attempt.
 async fn take(bank: Arc<dyn ItemBank>, claim: ClaimId) -> Result<Item> {
     match bank.take(&claim, Hold::Forever).await? {
         Taken::New(held) | Taken::Again(held) => Ok(held.item),
-        other => Err(failed(format_args!("{claim:?} was told {other:?}"))),
+        other => Err(failed(format_args!("{claim:?} got {other:?}"))),
     }
 }

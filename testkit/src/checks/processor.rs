@@ -13,7 +13,7 @@ use super::{failed, id};
 
 const MESSAGES: usize = 4;
 
-/// What was sent.
+/// A transport that keeps the messages that were sent.
 #[derive(Debug, Default)]
 struct Queue(Mutex<Vec<Outgoing>>);
 

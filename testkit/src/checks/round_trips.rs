@@ -1,4 +1,4 @@
-//! The cost of a store's calls: their round trips, which a proxy counts, or whatever else is counted.
+//! The cost of a store's calls: their round trips, which a proxy counts, or another count.
 
 use std::ops::Range;
 use std::sync::Arc;

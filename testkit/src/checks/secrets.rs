@@ -10,7 +10,7 @@ use crate::port;
 /// The text that every secret password, key, item and value of these tests contains.
 pub const SECRET: &str = "hunter2";
 
-/// Checks that an error, its causes and its context show no secret.
+/// Checks that an error, its causes and its context do not contain the secret.
 #[track_caller]
 pub fn assert_hidden(error: &Error) {
     let mut shown = format!("{error} {error:?} {:?}", error.context().collect::<Vec<_>>());
@@ -22,7 +22,7 @@ pub fn assert_hidden(error: &Error) {
     assert!(!shown.contains(SECRET), "{}", shown.replace(SECRET, "<the secret>"));
 }
 
-/// Checks that texts built from secrets show none of them.
+/// Checks that these texts, which were built from secrets, do not contain the secret.
 #[track_caller]
 pub fn assert_none_shows(all: impl IntoIterator<Item = String>) {
     for shown in all {
@@ -30,14 +30,15 @@ pub fn assert_none_shows(all: impl IntoIterator<Item = String>) {
     }
 }
 
-/// Returns the error of a first call. The error of a ping must have the same kind, and neither may show a secret.
+/// Returns the error of a call. Checks that `ping` fails with the same kind, and that no error contains the secret.
 pub async fn refused(store: &dyn Backend) -> Result<Error> {
     let (ping, call) = (refused_ping(store).await, refused_call(store).await?);
     assert_eq!(ping.kind(), call.kind(), "{}: {ping} {call}", store.backend());
     Ok(call)
 }
 
-/// The same as [`refused`], for a store whose setup is refused in the same way.
+/// Returns the error of a call. Checks that `ping` and `setup` fail with the same kind, and that no error contains the
+/// secret.
 pub async fn refused_with_setup(store: &dyn Backend) -> Result<Error> {
     let (call, setup) = (refused(store).await?, store.setup().await.expect_err("a setup that was to be refused"));
     assert_hidden(&setup);
@@ -58,7 +59,7 @@ async fn refused_call(store: &dyn Backend) -> Result<Error> {
     Ok(error)
 }
 
-/// Checks that stores at URLs with a wrong password or an unknown user are `Denied`.
+/// Checks that the calls of stores with a wrong password or an unknown user fail with `Denied`.
 pub async fn are_denied<S: Backend>(connect: impl Fn(&str) -> Result<S>, urls: &[String]) -> Result<()> {
     for (number, url) in urls.iter().enumerate() {
         let error = refused_with_setup(&connect(url)?).await?;
@@ -67,7 +68,8 @@ pub async fn are_denied<S: Backend>(connect: impl Fn(&str) -> Result<S>, urls: &
     Ok(())
 }
 
-/// Checks that a store at a port where no server listens is `Unavailable`, and nothing was applied.
+/// Checks that calls to a port where no server listens fail with `Unavailable`, and that the errors say that nothing
+/// was applied.
 pub async fn where_nobody_listens<S: Backend>(connect: impl FnOnce(u16) -> Result<S>) -> Result<()> {
     let store = connect(port::free().map_err(failed)?)?;
     let error = refused_with_setup(&store).await?;
@@ -76,7 +78,7 @@ pub async fn where_nobody_listens<S: Backend>(connect: impl FnOnce(u16) -> Resul
     Ok(())
 }
 
-/// Checks that a store that answered and is then closed is `Unavailable`.
+/// Checks that a call after `close` fails with `Unavailable`.
 pub async fn once_closed(store: &dyn Backend) -> Result<()> {
     store.ping().await?;
     store.close().await?;

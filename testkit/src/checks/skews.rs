@@ -1,4 +1,4 @@
-//! A namespace of ordered values that was stored with its skew, as earlier versions did.
+//! A namespace of ordered values whose stored options contain the skew, as earlier versions stored them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,8 @@ use storagebox_core::{
 
 use super::HOUR;
 
-/// The stored options of such a namespace, in the form of most backends: seven days, and an hour ahead.
+/// The options of a namespace as earlier versions stored them: stamps at most an hour ahead, and tombstones for seven
+/// days.
 pub const STORED_BEFORE: &str = "time stamps at most 3600000000 us ahead, tombstones for 604800000000 us";
 
 fn within(max_skew: Option<Duration>) -> OrderedOptions {
@@ -20,9 +21,8 @@ async fn look(store: &dyn Backend, options: OrderedOptions) -> Result<()> {
     store.ordered_store(&"skews".parse()?, options)?.get(&Key::new("key")?).await.map(drop)
 }
 
-/// Checks that the namespace `skews` opens with any skew, which its handle then uses, and with nothing else that
-/// differs.
-/// `age` makes the store believe that an earlier version created it.
+/// Checks that a namespace of an earlier version opens with any skew, and that the handle uses this skew. Checks that
+/// it does not open with other options that differ. `age` turns the namespace `skews` into one of an earlier version.
 pub async fn stored_before(
     open: impl AsyncFn() -> Result<Arc<dyn Backend>>,
     age: impl AsyncFnOnce() -> Result<()>,

@@ -7,7 +7,7 @@ use storagebox_core::{Error, ErrorKind, Result};
 
 use super::secrets::assert_hidden;
 
-/// Returns the error of a URL that makes no sense: it is `Misconfigured` and shows no secret.
+/// Returns the error for an invalid URL. Checks that it is `Misconfigured` and does not contain the secret.
 #[track_caller]
 pub fn refused<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str) -> Error {
     let error = connect(url).expect_err("a URL that makes no sense");
@@ -16,14 +16,15 @@ pub fn refused<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str) -> 
     error
 }
 
-/// The same as [`refused`], with an error that gives the reason.
+/// Checks that an invalid URL is `Misconfigured`, and that the error contains the text `because` and not the secret.
 #[track_caller]
 pub fn refused_because<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str, because: &str) {
     let error = refused(connect, url);
     assert!(error.to_string().contains(because), "{url}: {error}");
 }
 
-/// Edits these valid URLs at random. Each edited URL is accepted, or refused as [`refused`] demands.
+/// Edits these valid URLs at random. Checks that each edited URL is accepted, or is `Misconfigured` without the secret
+/// in the error.
 pub fn whatever<S: Debug>(connect: impl Fn(&str) -> Result<S> + RefUnwindSafe, known: &[&str]) {
     for url in known {
         assert!(connect(url).is_ok(), "{url}");

@@ -21,10 +21,10 @@ pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> Result<bool>) -> 
         }
         Ok(())
     };
-    timeout(TIMEOUT, looking).await.unwrap_or_else(|_| Err(failed(format_args!("in vain: {what}"))))
+    timeout(TIMEOUT, looking).await.unwrap_or_else(|_| Err(failed(format_args!("waited too long for {what}"))))
 }
 
-/// Returns the answer, or drops the future and returns `None` if it waits more than `waits` times.
+/// Returns the output of the future. Drops the future and returns `None` if it waits more than `waits` times.
 pub async fn drop_after<T>(waits: usize, future: impl Future<Output = T>) -> Option<T> {
     let (mut future, mut waited) = (pin!(future), 0);
     poll_fn(|context| match future.as_mut().poll(context) {

@@ -1,4 +1,5 @@
-//! Containers whose program has ended: nothing removes them if the program is killed, or keeps them in a static.
+//! Removes containers whose program has ended. A container outlives a program that is killed, or that keeps it in a
+//! static.
 
 use std::collections::HashMap;
 use std::process::{self, Command, Stdio};
@@ -7,14 +8,14 @@ use testcontainers::bollard::Docker;
 use testcontainers::bollard::models::ContainerSummary;
 use testcontainers::bollard::query_parameters::{ListContainersOptionsBuilder, RemoveContainerOptionsBuilder};
 
-/// The label with the owner, as `host:process`.
+/// The label of a container with its owner, as `host:process`.
 pub(super) const LABEL: &str = "storagebox.testkit.owner";
 
 pub(super) fn owner() -> String {
     format!("{}:{}", host(), process::id())
 }
 
-/// Removes abandoned containers and prints their number. Those that cannot be removed now are left to the next program.
+/// Removes the containers of programs that have ended, and prints their number.
 pub(super) async fn remove(engine: &Docker) {
     let filters = HashMap::from([("label", vec![LABEL])]);
     let options = ListContainersOptionsBuilder::new().all(true).filters(&filters).build();
@@ -23,6 +24,7 @@ pub(super) async fn remove(engine: &Docker) {
     for container in containers.iter().filter(|container| is_abandoned(container)) {
         let options = RemoveContainerOptionsBuilder::new().force(true).v(true).build();
         let id = container.id.as_deref().unwrap_or_default();
+        // A container that cannot be removed now is left to the next program.
         removed += usize::from(engine.remove_container(id, Some(options)).await.is_ok());
     }
     if removed > 0 {
@@ -36,7 +38,7 @@ fn is_abandoned(container: &ContainerSummary) -> bool {
     owner.is_some_and(|(of, process)| of == host() && is_gone(process))
 }
 
-/// Returns whether `ps` reports that the process has ended. Without `ps`, nothing is known.
+/// Returns whether `ps` reports that the process has ended. Returns false without `ps`.
 fn is_gone(process: &str) -> bool {
     let status = Command::new("ps").args(["-p", process]).stdout(Stdio::null()).status();
     status.is_ok_and(|status| status.code() == Some(1))
@@ -57,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_program_of_this_host_that_is_gone_abandons() {
+    fn a_container_is_abandoned_if_its_program_on_this_host_ended() {
         let mut gone = Command::new("true").spawn().unwrap();
         gone.wait().unwrap();
         assert!(is_abandoned(&of(&format!("{}:{}", host(), gone.id()))));

@@ -25,7 +25,7 @@ const START: Duration = Duration::from_secs(60);
 
 type Running = ContainerAsync<GenericImage>;
 
-/// Removes the container when it is dropped.
+/// The thread that runs a container. Dropping this value removes the container.
 struct Guard {
     hold: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -44,19 +44,19 @@ pub(crate) fn start(kind: &'static Kind) -> Result<Started, Failure> {
     let (hold, held) = channel();
     let thread = thread::spawn(move || keep(kind, &tell, &held));
     let guard = Guard { hold: Some(hold), thread: Some(thread) };
-    let ended = || Failure::Docker("its thread ended early".to_owned());
+    let ended = || Failure::Docker("the container's thread ended early".to_owned());
     let url = told.recv().unwrap_or_else(|_| Err(ended()))?;
     Ok(Started { version: kind.version(&url), url, guard: Box::new(guard) })
 }
 
-/// Sends the server's URL, and keeps the container until nobody needs it any more. A container is dropped within a
-/// runtime.
+/// Starts the container, sends the URL of its server, and keeps the container until the sender of `held` is dropped.
 fn keep(kind: &Kind, tell: &Sender<Result<String, Failure>>, held: &Receiver<()>) {
     let runtime = match Builder::new_multi_thread().worker_threads(1).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return drop(tell.send(Err(told_by(&error)))),
     };
     runtime.block_on(async {
+        // A container must be dropped within a runtime.
         let (url, _container) = match run(kind).await {
             Ok((url, container)) => (Ok(url), Some(container)),
             Err(failure) => (Err(failure), None),
@@ -80,7 +80,7 @@ async fn run(kind: &Kind) -> Result<(String, Running), Failure> {
     Ok((url, container))
 }
 
-/// Connects to the engine. An engine that is configured may not run.
+/// Connects to the engine, and checks that it answers.
 async fn engine() -> Result<Docker, Failure> {
     let engine = docker_client_instance().await.map_err(|error| told_by(&error))?;
     let ping = timeout(PING, engine.ping()).await;
@@ -89,19 +89,21 @@ async fn engine() -> Result<Docker, Failure> {
     Ok(engine)
 }
 
-/// Pulls the image if it does not exist. The library's own timeouts do not cover the pull.
+/// Pulls the image if it does not exist.
 async fn provide(engine: &Docker, image: &str) -> Result<(), Failure> {
     if engine.inspect_image(image).await.is_ok() {
         return Ok(());
     }
     eprintln!("pulling {image}");
+    // The library's own timeouts do not cover the pull.
     let pull = timeout(PULL, generic(image)?.pull_image()).await;
     let pull = pull.map_err(|_| Failure::Docker(format!("{image} was not pulled within {PULL:?}")))?;
     pull.map(drop).map_err(|error| told_by(&error))
 }
 
-/// Splits the image's name and tag. A colon before a slash belongs to a registry's port.
+/// Splits an image `NAME:TAG` into its name and its tag.
 fn generic(image: &str) -> Result<GenericImage, Failure> {
+    // A colon before a slash belongs to a registry's port.
     let parts = image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/'));
     let (name, tag) = parts.ok_or_else(|| Failure::Docker(format!("the image {image} is not NAME:TAG")))?;
     Ok(GenericImage::new(name, tag))
@@ -123,13 +125,14 @@ async fn url(kind: &Kind, engine: &Docker, container: &Running) -> Result<String
     match container.get_host_port_ipv4(run.port).await {
         Ok(port) => Ok((run.url)(host, port)),
         Err(error) => {
+            // Podman 4 gives no host address with a port, and the library ignores such a port.
             let port = inspected_port(engine, container.id(), run.port).await;
             port.map(|port| (run.url)(host, port)).ok_or_else(|| told_by(&error))
         }
     }
 }
 
-/// Finds the port by inspection: Podman 4 gives no host address with a port, and the library skips such a port.
+/// Returns the port of the host that leads to this port of the container, from an inspection of the container.
 async fn inspected_port(engine: &Docker, id: &str, port: u16) -> Option<u16> {
     let container = engine.inspect_container(id, None::<InspectContainerOptions>).await.ok()?;
     let mut ports = container.network_settings?.ports?;
@@ -143,7 +146,7 @@ async fn silent(container: &Running) -> Failure {
     Failure::Docker(format!("the server in the container did not answer within {START:?}; it wrote:\n{log}"))
 }
 
-/// Joins the texts of an error and its sources, because an engine's error itself says little.
+/// Joins the texts of an error and its sources.
 fn told_by(error: &(dyn Error + 'static)) -> Failure {
     let errors = std::iter::successors(Some(error), |error| (**error).source());
     Failure::Docker(errors.map(ToString::to_string).collect::<Vec<_>>().join(": "))

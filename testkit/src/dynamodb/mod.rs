@@ -61,7 +61,7 @@ impl Dynamo {
         Url::local("127.0.0.1", self.port()).to_string()
     }
 
-    /// Returns whether its program is installed.
+    /// Returns whether the server's program is installed.
     pub fn is_installed() -> bool {
         program::path().is_ok()
     }

@@ -7,7 +7,7 @@ use super::{INSTALL, NAME, SERVER};
 use crate::failure::Failure;
 use crate::programs::in_path;
 
-/// Returns the program in the folder of this build, in the workspace's folder, or on the path.
+/// Returns the path of the server's program in the folder of this build, in the workspace's folder, or on the path.
 pub(super) fn path() -> Result<PathBuf, Failure> {
     of_build()
         .or_else(of_workspace)
@@ -15,7 +15,7 @@ pub(super) fn path() -> Result<PathBuf, Failure> {
         .ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })
 }
 
-/// Searches the parents of this program, because a test's program is some folders below the build's folder.
+/// Searches the folders above this test's program, one of which is the build's folder.
 fn of_build() -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     program.ancestors().find_map(tool)
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_is_a_file_in_its_folder() {
+    fn server_program_is_found_only_if_its_file_exists() {
         let build = env::temp_dir().join(format!("storagebox-tool-test-{}", std::process::id()));
         assert_eq!(tool(&build), None);
         let folder = build.join("tools/bin");

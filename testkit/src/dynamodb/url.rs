@@ -7,7 +7,7 @@ use crate::url::decoded;
 
 const FORM: &str = "dynamodb://REGION/TABLE?endpoint=http://HOST:PORT, without the endpoint for Amazon's own";
 
-/// The parts of a URL that say where the tables are. They never contain keys.
+/// The parts of a URL that say where the tables are. A URL never contains keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Url {
     region: String,
@@ -23,15 +23,15 @@ pub(super) struct Server {
 }
 
 impl Url {
-    /// Returns the URL of a server that accepts any region.
+    /// Returns the URL of a local server, which accepts any region.
     pub(super) fn local(host: &str, port: u16) -> Self {
         let server = Some(Server { host: host.to_owned(), port });
         Self { region: "us-east-1".to_owned(), table: "storagebox".to_owned(), server }
     }
 
-    /// Parses a URL. After the question mark, everything but the endpoint is for the driver only.
+    /// Parses a URL. Ignores all parameters except the endpoint.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
-        let rest = text.strip_prefix("dynamodb://").ok_or(wrong("it begins otherwise"))?;
+        let rest = text.strip_prefix("dynamodb://").ok_or(wrong("it has another scheme"))?;
         let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
         let (region, table) = place.split_once('/').ok_or(wrong("it names no table"))?;
         if region.is_empty() || table.is_empty() {
@@ -45,12 +45,12 @@ impl Url {
 
 impl Server {
     fn parse(endpoint: &str) -> Result<Self, Failure> {
-        let endpoint = decoded(endpoint).ok_or(wrong("it holds a % that is no escape"))?;
-        let rest = endpoint.strip_prefix("http://").ok_or(wrong("its endpoint is not one of http"))?;
+        let endpoint = decoded(endpoint).ok_or(wrong("it contains an invalid % escape"))?;
+        let rest = endpoint.strip_prefix("http://").ok_or(wrong("its endpoint does not begin with http://"))?;
         let (host, port) = rest.trim_end_matches('/').rsplit_once(':').ok_or(wrong("its port is missing"))?;
-        let port = port.parse().map_err(|_| wrong("its port is no number"))?;
+        let port = port.parse().map_err(|_| wrong("its port is not a number"))?;
         if host.is_empty() || host.contains(['/', '@']) {
-            return Err(wrong("its endpoint is more or less than a host and a port"));
+            return Err(wrong("its endpoint must be a host and a port only"));
         }
         Ok(Self { host: host.to_owned(), port })
     }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_url_is_parsed_to_the_same_parts() {
         let url = Url::local("127.0.0.1", 99);
         assert_eq!(url.to_string(), "dynamodb://us-east-1/storagebox?endpoint=http://127.0.0.1:99");
         assert_eq!(Url::parse(&url.to_string()).unwrap(), url);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_is_refused() {
+    fn an_invalid_url_is_refused() {
         for text in [
             "",
             "postgres://a@b/c",

@@ -50,11 +50,12 @@ fn ask(url: &str) -> io::Result<Option<String>> {
     Ok(version(&url))
 }
 
-/// Asks with `psql`, if it is installed. The password must not appear in the list of processes.
+/// Returns the server's version, or `None` if `psql` is not installed.
 fn version(url: &Url) -> Option<String> {
     let Url { user, password, host, port, database } = url;
     let mut psql = Command::new(in_path("psql")?);
     psql.args(["-XAtq", "-h", host, "-p", &port.to_string(), "-U", user, "-d", database]);
+    // The password must not appear in the list of processes.
     psql.args(["--no-password", "-c", "show server_version"]).env("PGPASSWORD", password);
     let output = psql.env("PGCONNECT_TIMEOUT", "5").stdin(Stdio::null()).output().ok()?;
     first_number(&String::from_utf8_lossy(&output.stdout))

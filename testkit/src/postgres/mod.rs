@@ -96,7 +96,7 @@ impl Postgres {
         version(&self.programs.join("postgres"))
     }
 
-    /// Returns whether its programs are installed.
+    /// Returns whether the server's programs are installed.
     pub fn is_installed() -> bool {
         programs::folder().is_ok()
     }
@@ -110,11 +110,12 @@ impl Deref for Postgres {
     }
 }
 
-/// The cluster that `initdb` created for this program.
+/// The cluster that `initdb` creates once per program. Servers start with copies of it.
 static MADE: Mutex<Option<Scratch>> = Mutex::new(None);
 
-/// Copies a new cluster, which takes a tenth of the time that `initdb` needs to create one.
+/// Copies the cluster that `initdb` has created for this program.
 fn initialise(scratch: &Scratch, programs: &Path) -> Result<(), Failure> {
+    // A copy takes a tenth of the time of `initdb`.
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let made = match &mut *made {
         Some(made) => made,
@@ -155,10 +156,11 @@ fn launch(scratch: &Scratch, server: &Command, port: u16) -> Result<Process, Fai
     let process = Process::start(scratch, "postgres", server)?;
     let (id, file) = (process.id(), data(scratch).join("postmaster.pid"));
     let url = Url::local(LOGIN, port);
+    // An answer on the port alone might be from another server.
     process.started(NAME, || says_ready(&file, id) && probe::postgres(&url).is_ok())
 }
 
-/// Returns whether the server's own file says that it is ready: an answer on the port might be that of another server.
+/// Returns whether the file `postmaster.pid` contains this process number and says that the server is ready.
 fn says_ready(file: &Path, process: u32) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     let mut lines = text.lines();

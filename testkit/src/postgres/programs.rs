@@ -12,7 +12,7 @@ use crate::programs::in_path;
 /// The variable that names the folder with `initdb` and `postgres`.
 pub(super) const VARIABLE: &str = "STORAGEBOX_TEST_POSTGRES_BIN";
 
-/// Folders that contain one folder for each version, and the beginning of the names of these folders.
+/// Folders with one folder per version of PostgreSQL, and the prefix of the names of the folders inside.
 const KNOWN: [(&str, &str); 6] = [
     ("/usr/lib/postgresql", ""),
     ("/usr", "pgsql-"),
@@ -22,8 +22,8 @@ const KNOWN: [(&str, &str); 6] = [
     ("/Applications/Postgres.app/Contents/Versions", ""),
 ];
 
-/// Returns the folder of the programs: the named one, or that on the path, that of `pg_config`, or the newest known
-/// one.
+/// Returns the folder of the programs: the folder that the variable names or, if the variable is not set, the folder on
+/// the path, the folder of `pg_config`, or the newest known folder.
 pub(super) fn folder() -> Result<PathBuf, Failure> {
     match env::var_os(VARIABLE) {
         Some(named) => given(Path::new(&named)),
@@ -31,7 +31,7 @@ pub(super) fn folder() -> Result<PathBuf, Failure> {
     }
 }
 
-/// Returns a program that may not be linked next to `initdb`.
+/// Returns the path of a program that is installed with `initdb`, but maybe in another folder.
 pub(super) fn beside_initdb(folder: &Path, program: &str) -> PathBuf {
     let linked = || fs::canonicalize(folder.join("initdb")).ok().map(|initdb| initdb.with_file_name(program));
     let known = [Some(folder.join(program)), in_path(program), linked()];
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_numbers() {
+    fn versions_are_compared_as_numbers() {
         let root = installed("versions-test", &["pg-9", "pg-16", "pg-next", "other"]);
         let mut found = versions(root.to_str().unwrap(), "pg-");
         found.sort();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_named_must_hold_the_programs() {
+    fn named_folder_without_the_programs_is_refused() {
         let failure = given(Path::new("/nowhere")).unwrap_err();
         let expected = "STORAGEBOX_TEST_POSTGRES_BIN is set, but there is no /nowhere/initdb";
         assert_eq!(failure.to_string(), expected);

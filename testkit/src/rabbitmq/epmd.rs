@@ -1,4 +1,4 @@
-//! Erlang's port mapper, without which RabbitMQ does not start: our own one, not the machine's.
+//! Erlang's port mapper, which RabbitMQ needs to start. Each broker has its own port mapper instead of the machine's.
 
 use std::net::TcpStream;
 use std::process::Command;
@@ -11,10 +11,11 @@ use crate::process::{Process, Signal};
 use crate::programs::in_path;
 use crate::scratch::Scratch;
 
-/// The name of the program and of its files. The keeper ends servers in the order of their names: the broker first.
+/// The name of the program, its log and its `.pid` file. It sorts after the name of the broker, because the keeper ends
+/// servers in this order.
 const SERVER: &str = "epmd";
 
-/// A port mapper that runs as long as this value, also while its broker is down.
+/// A port mapper. It runs until this value is dropped, even while its broker is down.
 #[derive(Debug)]
 pub(super) struct Epmd {
     process: Mutex<Process>,

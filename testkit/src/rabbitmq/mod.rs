@@ -20,7 +20,8 @@ use crate::{port, probe};
 pub(crate) const NAME: &str = "RabbitMQ";
 pub(crate) const INSTALL: &str = "apt-get install rabbitmq-server, or brew install rabbitmq";
 
-/// The program that everybody may run. Debian's own program on the path runs for root and `rabbitmq` only.
+/// The path of Debian's program that every user may run. The program on the path of Debian runs for root and `rabbitmq`
+/// only.
 const DEBIAN: &str = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 
 const SERVER: &str = "rabbitmq-server";
@@ -82,7 +83,7 @@ fn server(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<C
     server.env("ERL_EPMD_ADDRESS", "127.0.0.1").env("ERL_EPMD_PORT", epmd.port().to_string());
     server.env("RABBITMQ_DIST_PORT", port::free()?.to_string());
     server.env("RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", "-kernel inet_dist_use_interface {127,0,0,1}");
-    // The script then becomes the broker, instead of staying beside it.
+    // With this variable, the script replaces itself with the broker instead of starting the broker as its child.
     server.env("RUNNING_UNDER_SYSTEMD", "true");
     server.env("RABBITMQ_CONFIG_FILE", scratch.write("rabbitmq.conf", &configuration(scratch, port))?);
     server.env("RABBITMQ_ADVANCED_CONFIG_FILE", scratch.write("advanced.config", ADVANCED)?);
@@ -94,12 +95,13 @@ fn server(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<C
     Ok(server)
 }
 
-/// Files that the broker would otherwise keep in the system's folders.
+/// The variables that name files of the broker, and the names of these files. By default, the files are in system
+/// folders.
 const FILES: [(&str, &str); 3] =
     [("RABBITMQ_ENABLED_PLUGINS_FILE", "plugins"), ("RABBITMQ_LOG_BASE", "logs"), ("RABBITMQ_MNESIA_BASE", "data")];
 
-/// An expired message whose next queue was not ready, as after a crash, is delivered there after a second instead of
-/// three minutes.
+/// The additional configuration. A broker repeats the delivery of an expired message to its next queue after a second
+/// instead of three minutes.
 const ADVANCED: &str = "[{rabbit, [{dead_letter_worker_publisher_confirm_timeout, 1000}]}].\n";
 
 fn configuration(scratch: &Scratch, port: u16) -> String {

@@ -31,7 +31,7 @@ pub(crate) static KIND: Kind = Kind {
     ask,
 };
 
-/// Checks that the server answers. The suite reads the version itself.
+/// Checks that the server answers. Returns no version.
 fn ask(url: &str) -> io::Result<Option<String>> {
     let address = Address::parse(&FORM, url).map_err(io::Error::other)?;
     probe::redis(&address.host, address.port).map(|()| None)

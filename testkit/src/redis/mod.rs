@@ -75,7 +75,8 @@ impl Redis {
         in_path(SERVER).is_some()
     }
 
-    /// Returns whether the node reports that all slots of its cluster are served, or does not run.
+    /// Returns whether the node reports that all slots of its cluster are served. Returns true if the node does not
+    /// run.
     fn serves_all_slots(&self) -> bool {
         self.is_down() || probe::redis_cluster("127.0.0.1", self.port()).unwrap_or(false)
     }

@@ -50,7 +50,7 @@ impl Sentinels {
         &self.sentinels
     }
 
-    /// Returns `redis+sentinel://127.0.0.1:PORT,...`, without what follows the hosts.
+    /// Returns `redis+sentinel://127.0.0.1:PORT,...`, without the part after the hosts.
     pub fn url(&self) -> String {
         let addresses: Vec<_> = self.sentinels.iter().map(|one| one.address().to_string()).collect();
         format!("redis+sentinel://{}", addresses.join(","))

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long a master may be silent in tests without a failover.
+/// How long a master may be silent if a test sets no other time.
 const START_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The settings of a server, besides its port and its folder.
@@ -29,7 +29,7 @@ impl Settings {
         Self { values: vec![], silence: START_TIMEOUT, tls: false, sentinel: false }
     }
 
-    /// Returns settings for a sentinel, which stores only what it knows about others.
+    /// Returns settings for a sentinel, which only stores what it knows about other servers.
     pub fn sentinel() -> Self {
         Self { sentinel: true, ..Self::new() }
     }
@@ -53,7 +53,7 @@ impl Settings {
         self
     }
 
-    /// Returns how long a master may be silent, in milliseconds.
+    /// Returns how long a master may be silent before a replica takes over, in milliseconds.
     pub(super) fn silence(&self) -> u128 {
         self.silence.as_millis()
     }

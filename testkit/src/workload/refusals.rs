@@ -10,11 +10,11 @@ use storagebox_core::{
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// More shards than some stores create in one step.
+/// A number of shards that is larger than some stores create in one step.
 const SHARDS: u16 = 20;
 
-/// Makes every refused call, with ids of this name. A test that counts the store's contents first calls this once, to
-/// register the namespaces.
+/// Makes calls that every store must refuse, with ids that begin with `name`. A test that counts the contents of a
+/// store calls this function once before, to register the namespaces.
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ async fn by_ordered_values(store: &dyn Backend, name: &str) -> Result<()> {
     let (value, stamp) = (Payload::try_from(name)?, Stamp::new(1, WriterId::new(name)?));
     for refused in [ordered.put(&key, &value, &stamp).await?, ordered.delete(&key, &stamp).await?] {
         if !matches!(refused, Written::TooOld { .. }) {
-            return Err(Error::corrupt("a refusal", format_args!("it was answered {refused:?}")));
+            return Err(Error::corrupt("a refusal", format_args!("{refused:?} instead of `TooOld`")));
         }
     }
     Ok(())

@@ -8,23 +8,23 @@ use tokio::task::JoinSet;
 
 /// The number of ids in one wave.
 pub const IDS: usize = 600;
-/// The number of callers of each id.
+/// The number of concurrent callers per id.
 pub const CALLERS: usize = 6;
 
-/// The faults in the answers that callers got.
+/// The numbers of wrong answers and lost items after a wave.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Items that two ids have.
+    /// The number of items that two ids have.
     pub double: usize,
-    /// The number of ids that got two different items, or twice the answer that the item is new.
+    /// The number of ids that got two different items, or two answers that the item is new.
     pub mixed: usize,
-    /// Ids that got none while there was one for each.
+    /// The number of ids that got no item although there was an item for each id.
     pub unserved: usize,
-    /// The number of items that are nowhere any more.
+    /// The number of items that have disappeared.
     pub lost: usize,
 }
 
-/// Runs all callers at once, on a new bank.
+/// Runs all callers of a wave at once, on a new bank. Returns the numbers of wrong answers and lost items.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ async fn judge(bank: &Arc<dyn ItemBank>, told: Vec<(usize, Taken)>) -> Result<Fi
     Ok(found)
 }
 
-/// Returns the number of items that are held by the ids that got them.
+/// Returns the number of items that the bank lists as held by the ids that got them.
 async fn in_the_bank(bank: &Arc<dyn ItemBank>, given: &HashMap<usize, Item>) -> Result<usize> {
     let mut held = 0;
     for (id, item) in given {

@@ -1,4 +1,4 @@
-//! A DynamoDB of our own: it answers, it can be killed, and it keeps what it was given.
+//! Tests of our own DynamoDB server: it answers, it can be killed, and it keeps its data.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,7 +25,7 @@ fn has(server: SocketAddr, id: u32) -> bool {
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
+fn acknowledged_writes_survive_a_kill_and_a_stop() {
     let server = Dynamo::start(Data::InFile).unwrap();
     let address = server.address();
     ask(address, "CreateTable", TABLE).unwrap();
@@ -34,7 +34,7 @@ fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
     server.start_again().unwrap();
     let written = AtomicU32::new(0);
     thread::scope(|scope| {
-        // It writes on until the server is gone.
+        // The thread writes until the server is killed.
         scope.spawn(|| (1..).take_while(|id| put(address, *id)).for_each(|id| written.store(id, Ordering::Relaxed)));
         wait_until(|| written.load(Ordering::Relaxed) >= 100);
         server.kill().unwrap();
@@ -45,7 +45,7 @@ fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
 }
 
 #[test]
-fn what_is_in_memory_goes_with_the_server() {
+fn data_in_memory_is_lost_with_the_server() {
     let server = Dynamo::start(Data::InMemory).unwrap();
     ask(server.address(), "CreateTable", TABLE).unwrap();
     server.kill().unwrap();
@@ -54,7 +54,7 @@ fn what_is_in_memory_goes_with_the_server() {
 }
 
 #[test]
-fn a_server_is_started_and_ended_once_and_needs_its_port() {
+fn wrong_start_wrong_stop_and_taken_port_fail() {
     let server = Dynamo::start(Data::InMemory).unwrap();
     assert!(matches!(server.start_again(), Err(Failure::WrongState { .. })));
     server.stop().unwrap();

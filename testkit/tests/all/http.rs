@@ -1,4 +1,4 @@
-//! A client of DynamoDB's protocol that is not the driver.
+//! A client of DynamoDB's protocol without the driver.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 const SIGNATURE: &str = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, \
      SignedHeaders=host;x-amz-date, Signature=0";
 
-/// The body of the answer, if the server did what it was asked for.
+/// Sends a request, and returns the body of the answer if the request succeeded.
 pub(crate) fn ask(server: SocketAddr, operation: &str, body: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect(server)?;
     let length = body.len();

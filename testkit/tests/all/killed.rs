@@ -1,4 +1,4 @@
-//! Nothing is left of a program that was killed.
+//! A program that is killed leaves no server and no folder behind.
 
 use std::env;
 use std::fs;
@@ -12,10 +12,10 @@ use crate::patience::wait_until;
 
 const KINDS: [&str; 4] = ["postgres", "dynamodb", "redis", "nats"];
 
-/// A program that has a server for as long as its standard input is open.
+/// A program that runs a server until its standard input is closed.
 struct Holder {
     program: Child,
-    /// Where its server's folder may be: in memory, or where temporary files are.
+    /// The two folders of which one is the folder of the server: in memory, and in the folder for temporary files.
     folders: [PathBuf; 2],
 }
 
@@ -26,7 +26,7 @@ impl Holder {
         for kind in ["POSTGRES", "DYNAMO", "REDIS", "NATS", "RABBITMQ"] {
             program.env_remove(format!("STORAGEBOX_TEST_{kind}_URL"));
         }
-        // As a shell starts it, which sends signals to all of the group.
+        // The program has its own process group, as if a shell had started it.
         program.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let program = program.spawn().unwrap();
         let name = format!("storagebox-{kind}-{}-0", program.id());
@@ -34,16 +34,17 @@ impl Holder {
         Self { program, folders }
     }
 
-    /// Its server's folder, once there is one.
+    /// Returns the server's folder, which must exist.
     fn folder(&self) -> &Path {
         self.folders.iter().find(|folder| folder.exists()).unwrap()
     }
 
     fn is_gone(&self) -> bool {
+        // While the server is being ended, its folder has another name.
         self.folders.iter().all(|folder| !folder.exists() && !ending(folder).exists())
     }
 
-    /// Where its server listens, once it does.
+    /// Waits until the server listens, and returns its address.
     fn address(&mut self) -> String {
         let lines: Vec<_> = BufReader::new(self.program.stdout.take().unwrap()).lines().take(2).collect();
         let url = lines[1].as_ref().unwrap();
@@ -52,13 +53,13 @@ impl Holder {
         format!("127.0.0.1:{port}")
     }
 
-    /// It and whatever else is in its group.
+    /// Sends the signal to the program and to its process group, and waits for the program's end.
     fn kill(&mut self, signal: &str) {
         send(signal, &format!("-{}", self.program.id()));
         self.program.wait().unwrap();
     }
 
-    /// The folder goes last: it has another name while its server is being ended.
+    /// Waits until the folder of the server is removed.
     fn wait_until_gone(&self) {
         wait_until(|| self.is_gone());
     }
@@ -73,7 +74,7 @@ fn send(signal: &str, to: &str) {
     assert!(shell.args(["-c", "kill -s \"$0\" -- \"$1\"", signal, to]).status().unwrap().success());
 }
 
-/// The shell that would remove the folder.
+/// Returns the process number of the keeper, which is the shell that removes the folder.
 fn keeper_of(folder: &Path) -> String {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let is_its = |process: &fs::DirEntry| {
@@ -84,7 +85,7 @@ fn keeper_of(folder: &Path) -> String {
 }
 
 #[test]
-fn a_server_ends_with_a_program_that_was_killed() {
+fn a_server_ends_when_its_program_is_killed() {
     for (kind, signal) in KINDS.into_iter().zip(["KILL", "TERM", "INT"].into_iter().cycle()) {
         let mut holder = Holder::of(kind);
         let address = holder.address();
@@ -95,9 +96,9 @@ fn a_server_ends_with_a_program_that_was_killed() {
     }
 }
 
-/// As when everything of one user or of one session is killed, and the servers happen to be left.
+/// The keeper and the program are killed, and the server survives them. The next program must end the server.
 #[test]
-fn a_server_whose_program_and_keeper_were_killed_ends_with_the_next_program() {
+fn the_next_program_ends_a_server_whose_keeper_was_killed() {
     for kind in KINDS {
         let mut holder = Holder::of(kind);
         let address = holder.address();
@@ -105,7 +106,7 @@ fn a_server_whose_program_and_keeper_were_killed_ends_with_the_next_program() {
         holder.kill("KILL");
         let mut next = Holder::of("redis");
         next.address();
-        // Another test's program may have been the next one, and be at it.
+        // The next program may be that of another test, which may still be ending the server.
         holder.wait_until_gone();
         assert!(TcpStream::connect(&address).is_err(), "{kind}");
         drop(next.program.stdin.take());
@@ -113,9 +114,10 @@ fn a_server_whose_program_and_keeper_were_killed_ends_with_the_next_program() {
     }
 }
 
-/// One that a test had stopped when it was killed: its processes go on, or they would stay for ever.
+/// The processes of the server are stopped when the program is killed. The keeper must let them continue, so that they
+/// end.
 #[test]
-fn a_stopped_server_ends_with_a_program_that_was_killed() {
+fn a_paused_server_ends_when_its_program_is_killed() {
     let mut holder = Holder::of("postgres");
     holder.address();
     let server = fs::read_to_string(holder.folder().join("postgres.pid")).unwrap().trim().to_owned();
@@ -128,9 +130,10 @@ fn a_stopped_server_ends_with_a_program_that_was_killed() {
     wait_until(|| children.iter().all(|child| !is_there(child)));
 }
 
-/// What a process's line says of it after its name: its state, and its parent.
+/// Returns the state and the parent of a process.
 fn said_of(process: &str) -> Option<(String, String)> {
     let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The state and the parent are after the name of the process.
     let mut words = line.rsplit_once(')')?.1.split_whitespace();
     Some((words.next()?.to_owned(), words.next()?.to_owned()))
 }
@@ -140,13 +143,13 @@ fn children_of(parent: &str) -> Vec<String> {
     processes.filter(|process| said_of(process).is_some_and(|(_, of)| of == parent)).collect()
 }
 
-/// One that nobody has asked after yet is gone.
+/// Returns whether the process runs. Returns false for a zombie.
 fn is_there(process: &str) -> bool {
     said_of(process).is_some_and(|(state, _)| state != "Z")
 }
 
 #[test]
-fn a_cluster_goes_with_a_program_that_was_killed_while_it_was_made() {
+fn an_unfinished_cluster_is_removed_when_its_program_is_killed() {
     let mut holder = Holder::of("postgres");
     wait_until(|| holder.folders.iter().any(|folder| folder.join("data").exists()));
     holder.kill("KILL");
@@ -154,7 +157,7 @@ fn a_cluster_goes_with_a_program_that_was_killed_while_it_was_made() {
 }
 
 #[test]
-fn a_server_ends_with_a_program_that_ends_by_itself() {
+fn a_server_ends_when_its_program_ends_normally() {
     let mut holder = Holder::of("postgres");
     drop(holder.program.stdin.take());
     assert!(holder.program.wait().unwrap().success());

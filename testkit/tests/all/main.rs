@@ -1,5 +1,5 @@
-//! The servers, for real: these tests need PostgreSQL, psql, PgBouncer, openssl, dynoxide, redis-server and nats-server;
-//! those that are ignored need rabbitmq-server.
+//! Tests with real servers: they need PostgreSQL, psql, PgBouncer, openssl, dynoxide, redis-server and nats-server. The
+//! ignored tests need rabbitmq-server.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod dynamodb;

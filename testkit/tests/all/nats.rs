@@ -1,4 +1,4 @@
-//! A NATS of our own: it answers, it can be killed, and it keeps what it was given.
+//! Tests of our own NATS server: it answers, it can be killed, and it keeps its data.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use storagebox_testkit::Failure;
 use storagebox_testkit::nats::Nats;
 
-/// The server's answer to a request, in its own protocol.
+/// Sends a request in the server's protocol, and returns the answer.
 fn ask(server: &Nats, subject: &str, body: &str) -> io::Result<String> {
     let url = server.url();
     let mut stream = TcpStream::connect(url.trim_start_matches("nats://"))?;
@@ -25,7 +25,7 @@ fn ask(server: &Nats, subject: &str, body: &str) -> io::Result<String> {
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
+fn acknowledged_messages_survive_a_kill_and_a_stop() {
     let server = Nats::start().unwrap();
     let made = ask(&server, "$JS.API.STREAM.CREATE.kept", "{\"name\":\"kept\",\"subjects\":[\"kept\"]}").unwrap();
     assert!(!made.contains("\"error\""), "{made}");
@@ -41,7 +41,7 @@ fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
 }
 
 #[test]
-fn a_server_is_started_and_ended_once() {
+fn wrong_start_wrong_kill_and_wrong_pause_fail() {
     let server = Nats::start().unwrap();
     assert!(matches!(server.start_again(), Err(Failure::WrongState { .. })));
     server.stop().unwrap();

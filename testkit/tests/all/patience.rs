@@ -1,9 +1,9 @@
-//! Waiting for what will come.
+//! Waits for a condition.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A test that waits in vain fails in the end.
+/// Waits until the condition is met. Panics after a time limit.
 pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {

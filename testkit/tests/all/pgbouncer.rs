@@ -1,4 +1,4 @@
-//! A pooler in front of a server.
+//! Tests of a pooler in front of a server.
 
 use storagebox_testkit::Failure;
 use storagebox_testkit::pgbouncer::{PgBouncer, Settings, knows_prepared_statements};
@@ -11,8 +11,8 @@ fn server() -> &'static str {
 }
 
 #[test]
-fn clients_share_a_connection_from_transaction_to_transaction() {
-    // In another mode the second client would wait for the first, and be refused in the end.
+fn clients_share_a_connection_between_transactions() {
+    // In another mode, the second client would wait for the first client until the pooler refuses it.
     let one = Settings::transactions().with("default_pool_size", "1").with("query_wait_timeout", "5");
     let pooler = PgBouncer::start(server(), &one).unwrap();
     let mut first = Session::open(&pooler.url());
@@ -22,7 +22,7 @@ fn clients_share_a_connection_from_transaction_to_transaction() {
 }
 
 #[test]
-fn prepared_statements_are_kept_or_the_pooler_is_too_old() {
+fn prepared_statements_work_or_the_pooler_is_too_old() {
     let pooler = PgBouncer::start(server(), &Settings::transactions().with_prepared_statements(100));
     match knows_prepared_statements().unwrap() {
         true => assert_eq!(ask(&pooler.unwrap().url(), &["select 1"]).unwrap(), "1"),

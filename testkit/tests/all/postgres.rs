@@ -1,4 +1,4 @@
-//! A PostgreSQL of our own: it answers, it can be killed, and it keeps what it was given.
+//! Tests of our own PostgreSQL server: it answers, it can be killed, and it keeps its data.
 
 use std::net::TcpListener;
 
@@ -9,7 +9,7 @@ use crate::patience::wait_until;
 use crate::psql::{Session, ask};
 
 #[test]
-fn what_was_committed_outlives_a_kill_and_a_stop() {
+fn committed_rows_survive_a_kill_and_a_stop() {
     let server = Postgres::start(&Settings::durable().with("shared_buffers", "64MB")).unwrap();
     let url = server.url();
     ask(&url, &["create table kept (number int)", "insert into kept values (1)"]).unwrap();
@@ -30,7 +30,7 @@ fn a_kill_ends_busy_sessions_at_once() {
     ask(&url, &["create table written (number bigint)"]).unwrap();
     let mut session = Session::open(&url);
     let backend = session.ask("select pg_backend_pid();");
-    // It never waits for anything, so it would not notice by itself that the server is gone.
+    // The session never waits, so it would not notice by itself that the server was killed.
     session.tell("do $$ begin loop insert into written values (1); end loop; end $$;");
     let is_busy = format!("select 1 from pg_stat_activity where pid = {backend} and query like 'do %'");
     wait_until(|| ask(&url, &[&is_busy]).unwrap() == "1");
@@ -40,7 +40,7 @@ fn a_kill_ends_busy_sessions_at_once() {
 }
 
 #[test]
-fn a_server_is_started_and_ended_once_and_needs_its_port() {
+fn wrong_start_wrong_stop_and_taken_port_fail() {
     let server = Postgres::start(&Settings::quick()).unwrap();
     assert!(matches!(server.start_again(), Err(Failure::WrongState { .. })));
     server.stop().unwrap();
@@ -52,13 +52,13 @@ fn a_server_is_started_and_ended_once_and_needs_its_port() {
 }
 
 #[test]
-fn what_the_server_does_not_know_is_a_failure_with_the_log() {
+fn an_unknown_setting_is_a_failure_that_shows_the_log() {
     let failure = Postgres::start(&Settings::quick().with("no_such_setting", "1")).unwrap_err().to_string();
     assert!(failure.contains("no_such_setting"), "{failure}");
 }
 
 #[test]
-fn encryption_is_checked_against_the_authority_and_the_name() {
+fn tls_checks_the_authority_and_the_host_name() {
     let server = Postgres::start(&Settings::quick().with_tls()).unwrap();
     let url = server.tls_url().unwrap();
     let is_encrypted = "select ssl from pg_stat_ssl where pid = pg_backend_pid()";

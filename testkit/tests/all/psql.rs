@@ -1,9 +1,9 @@
-//! A client that is not ours.
+//! Clients of a PostgreSQL server that use `psql`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// What the server answers to the statements, each on its own, or what psql says instead.
+/// Executes the statements one by one with `psql`. Returns the answers of the server, or the errors that `psql` prints.
 pub(crate) fn ask(url: &str, statements: &[&str]) -> Result<String, String> {
     let mut psql = Command::new("psql");
     psql.args(["-XAtq", url]).args(statements.iter().flat_map(|statement| ["-c", statement]));
@@ -12,7 +12,7 @@ pub(crate) fn ask(url: &str, statements: &[&str]) -> Result<String, String> {
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-/// A client that stays.
+/// A session of `psql` that stays open.
 pub(crate) struct Session {
     psql: Child,
     statements: ChildStdin,
@@ -28,12 +28,12 @@ impl Session {
         Self { psql, statements, answers }
     }
 
-    /// Sends a statement whose answer is not waited for.
+    /// Sends a statement without waiting for its answer.
     pub(crate) fn tell(&mut self, statement: &str) {
         writeln!(self.statements, "{statement}").unwrap();
     }
 
-    /// The answer, which must be one line.
+    /// Sends a statement and returns its answer, which must be one line.
     pub(crate) fn ask(&mut self, statement: &str) -> String {
         self.tell(statement);
         let mut answer = String::new();

@@ -1,5 +1,5 @@
-//! A RabbitMQ of our own: it answers, and it can be killed and started again. What it keeps is asked by the tests of
-//! the transport, which speaks its protocol.
+//! Tests of our own RabbitMQ server: it answers, and it can be killed and restarted. The tests of the transport check
+//! that it keeps its data.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use std::thread;
 use storagebox_testkit::Failure;
 use storagebox_testkit::rabbitmq::RabbitMq;
 
-/// The first bytes of its answer to a greeting.
+/// Sends a greeting, and returns the first bytes of the answer.
 fn greet(server: &RabbitMq) -> io::Result<[u8; 7]> {
     let url = server.url();
     let mut stream = TcpStream::connect(url.trim_start_matches("amqp://"))?;
@@ -19,7 +19,7 @@ fn greet(server: &RabbitMq) -> io::Result<[u8; 7]> {
 
 #[test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-fn a_broker_is_there_again_after_a_kill() {
+fn a_killed_broker_answers_again_after_a_restart() {
     let other = thread::spawn(|| RabbitMq::start().unwrap());
     let server = RabbitMq::start().unwrap();
     let other = other.join().unwrap();

@@ -1,4 +1,4 @@
-//! A Redis of our own: it answers, it can be killed, and it keeps what it was given.
+//! Tests of our own Redis server: it answers, it can be killed, and it keeps its data.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use storagebox_testkit::Failure;
 use storagebox_testkit::redis::{Cluster, Redis, Sentinels, Settings};
 
-/// The first line of the answer, to a command of one line.
+/// Sends a command of one line, and returns the first line of the answer.
 fn ask(server: SocketAddr, command: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect(server)?;
     stream.write_all(format!("{command}\r\n").as_bytes())?;
@@ -16,7 +16,7 @@ fn ask(server: SocketAddr, command: &str) -> io::Result<String> {
     Ok(line.trim_end().to_owned())
 }
 
-/// All texts of an answer that is a list of texts, to a command of one line.
+/// Sends a command of one line. Returns the texts of the answer, which must be a list of texts.
 fn ask_all(server: SocketAddr, command: &str) -> io::Result<Vec<String>> {
     let mut stream = TcpStream::connect(server)?;
     stream.write_all(format!("{command}\r\n").as_bytes())?;
@@ -27,7 +27,7 @@ fn ask_all(server: SocketAddr, command: &str) -> io::Result<Vec<String>> {
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
+fn acknowledged_writes_survive_a_kill_and_a_stop() {
     let server = Redis::start(&Settings::durable()).unwrap();
     let address = server.address();
     assert_eq!(ask(address, "INCR kept").unwrap(), ":1");
@@ -41,12 +41,12 @@ fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
 }
 
 #[test]
-fn a_paused_server_answers_when_it_goes_on() {
+fn a_paused_server_answers_when_it_continues() {
     let server = Redis::start(&Settings::quick()).unwrap();
     let paused = server.pause().unwrap();
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.write_all(b"PING\r\n").unwrap();
-    // Many times what an answer takes.
+    // Much longer than an answer takes.
     stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     assert!(stream.read(&mut [0]).is_err(), "a paused server does not answer");
     drop(paused);
@@ -59,7 +59,7 @@ fn a_paused_server_answers_when_it_goes_on() {
 }
 
 #[test]
-fn what_is_not_kept_goes_with_the_server() {
+fn data_that_is_not_persistent_is_lost_with_the_server() {
     let server = Redis::start(&Settings::quick()).unwrap();
     assert_eq!(ask(server.address(), "INCR kept").unwrap(), ":1");
     server.kill().unwrap();
@@ -85,9 +85,10 @@ fn sentinels_know_the_master_and_its_replica() {
     assert!(answers[0] == "+OK" && answers[1].starts_with("-READONLY "), "{answers:?}");
 }
 
-/// A busy machine may keep a master from answering for seconds. A replica that took over then had not everything.
+/// Sentinels and cluster nodes must have a timeout of ten minutes, because a master on a busy machine may be silent for
+/// seconds.
 #[test]
-fn no_replica_takes_over_from_a_master_that_is_only_slow() {
+fn a_replica_takes_over_only_after_ten_minutes_of_silence() {
     let sentinels = Sentinels::start(&Settings::quick()).unwrap();
     for sentinel in sentinels.sentinels() {
         let all = ask_all(sentinel.address(), "SENTINEL MASTER mymaster").unwrap();
@@ -102,7 +103,7 @@ fn no_replica_takes_over_from_a_master_that_is_only_slow() {
 }
 
 #[test]
-fn a_server_is_started_and_ended_once_and_needs_its_port() {
+fn wrong_start_wrong_stop_and_taken_port_fail() {
     let server = Redis::start(&Settings::quick().with("maxmemory", "100mb")).unwrap();
     assert!(matches!(server.start_again(), Err(Failure::WrongState { .. })));
     server.stop().unwrap();
@@ -114,7 +115,7 @@ fn a_server_is_started_and_ended_once_and_needs_its_port() {
 }
 
 #[test]
-fn what_the_server_does_not_know_is_a_failure_with_the_log() {
+fn an_unknown_setting_is_a_failure_that_shows_the_log() {
     let failure = Redis::start(&Settings::quick().with("no-such-setting", "1")).unwrap_err().to_string();
     assert!(failure.contains("no-such-setting"), "{failure}");
 }

@@ -1,4 +1,4 @@
-//! The resolver, with a server that is there.
+//! Tests of the search for a server, with servers that exist.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use storagebox_testkit::servers;
 
 use crate::psql::ask;
 
-/// The resolver in a program of its own, where its variables can be set.
+/// Runs the program that finds a server, with these environment variables. Returns its exit code and its output.
 fn holder(server: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let mut holder = Command::new(env!("CARGO_BIN_EXE_storagebox-testkit"));
     holder.arg(server).env_remove("STORAGEBOX_TEST_SERVERS");
@@ -19,7 +19,7 @@ fn holder(server: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_server_from_local_programs_says_what_it_is() {
+fn a_server_from_local_programs_is_described_in_one_line() {
     let cases = [
         ("postgres", ", from local programs, postgres://postgres@127.0.0.1:"),
         ("dynamodb", "DynamoDB by Dynoxide/"),
@@ -36,7 +36,7 @@ fn a_server_from_local_programs_says_what_it_is() {
 }
 
 #[test]
-fn a_server_named_by_its_url_is_that_server() {
+fn the_server_at_a_given_url_is_used() {
     let server = servers::shared_postgres().unwrap();
     assert_eq!(ask(server.url(), &["select 1"]).unwrap(), "1");
     let variables = [(server.variable(), server.url()), ("STORAGEBOX_TEST_SERVERS", "local")];
@@ -48,7 +48,7 @@ fn a_server_named_by_its_url_is_that_server() {
 }
 
 #[test]
-fn a_wrong_variable_is_a_failure_that_names_it() {
+fn a_wrong_variable_is_a_failure_that_names_the_variable() {
     let cases = [
         ("postgres", ("STORAGEBOX_TEST_POSTGRES_URL", "mysql://a@b"), "STORAGEBOX_TEST_POSTGRES_URL: "),
         ("dynamodb", ("STORAGEBOX_TEST_DYNAMO_URL", "dynamodb://x"), "STORAGEBOX_TEST_DYNAMO_URL: "),
@@ -65,7 +65,7 @@ fn a_wrong_variable_is_a_failure_that_names_it() {
 }
 
 #[test]
-fn programs_that_were_named_are_not_looked_for_elsewhere() {
+fn programs_are_searched_only_in_the_named_folder() {
     let variables = [("STORAGEBOX_TEST_SERVERS", "local"), ("STORAGEBOX_TEST_POSTGRES_BIN", "/nowhere")];
     let (code, said) = holder("postgres", &variables);
     assert_eq!(
@@ -75,7 +75,7 @@ fn programs_that_were_named_are_not_looked_for_elsewhere() {
 }
 
 #[test]
-fn a_server_that_is_none_is_refused() {
+fn an_unknown_server_is_refused() {
     let (code, said) = holder("oracle", &[]);
     let expected = "there is no server `oracle`; it may be `postgres`, `dynamodb`, `redis`, `nats` or `rabbitmq`";
     assert_eq!((code, said.trim_end()), (Some(2), expected));

@@ -17,7 +17,7 @@ use crate::programs::{Program, built};
 use crate::summary::Summary;
 use crate::workspace;
 
-/// The longest time of a case. A case of the suite ends by itself long before, if it makes no progress.
+/// The time after which a case is killed. The suite itself ends a case without progress much earlier.
 const LONGEST: Duration = Duration::from_secs(900);
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -76,7 +76,7 @@ impl Bench {
         self.built(test)
     }
 
-    /// Runs a case in the copy as it is.
+    /// Runs a case in the unpatched copy.
     pub(super) fn without_patch(&self, program: &Program, case: &str) -> Result<Verdict> {
         self.run(program, "without_patch", case, 1)
     }
@@ -110,8 +110,8 @@ impl Bench {
         built(self.cargo(test))?.pop().with_context(|| format!("cargo built no test program of {test}"))
     }
 
-    /// Returns the build command: without debug information, which no case needs, and incremental, so that a change of
-    /// one line is built fast.
+    /// Returns the build command. The build is incremental, so that a change of one line is built fast, and leaves out
+    /// debug information, which no case needs.
     fn cargo(&self, test: &str) -> Command {
         let mut command = cargo(["test", "--locked", "-p", &self.package]);
         match test {
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(judged(&test), Verdict::Failed("assertion failed: x".to_owned()));
     }
 
-    /// A server did not start, the program crashed, or the case no longer exists.
+    /// Without a summary of exactly one case it is unknown whether the case ran.
     #[test]
     fn a_program_without_a_summary_of_one_case_is_unclear() {
         for said in ["", "no server", "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured"] {

@@ -17,28 +17,28 @@ pub(super) struct Catalogue {
     pub(super) mutants: Vec<Mutant>,
 }
 
-/// A file of a catalogue.
+/// The content of one file of a catalogue.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     mutant: Vec<Mutant>,
 }
 
-/// One mistake.
+/// A deliberate mistake in a backend.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Mutant {
     pub(super) name: String,
-    /// The clause that it breaks.
+    /// The clause that the mistake breaks.
     pub(super) clause: String,
     /// The description of the mistake.
     pub(super) wrong: String,
-    /// The case that notices it.
+    /// The case that notices the mistake.
     pub(super) case: String,
-    /// The test program that has the case: `lib` for unit tests.
+    /// The test program with the case; `lib` for unit tests.
     #[serde(default = "suite")]
     pub(super) test: String,
-    /// The number of seeds with which a case of the suite runs that is a race.
+    /// The number of seeds with which the case runs; more than 1 if the case is a race.
     #[serde(default = "once")]
     pub(super) runs: u32,
     pub(super) patch: Vec<Patch>,
@@ -146,7 +146,7 @@ replace = ''
     }
 
     #[test]
-    fn a_mutant_is_read_and_its_case_is_the_suites_by_default() {
+    fn a_mutant_without_a_test_names_a_case_of_the_suite() {
         let file = parsed(Path::new("a.toml"), ONE).unwrap();
         let [mutant] = &file.mutant[..] else { panic!("{file:?}") };
         assert_eq!((mutant.test.as_str(), mutant.runs), ("conformance", 1));
@@ -154,14 +154,14 @@ replace = ''
     }
 
     #[test]
-    fn an_unreadable_catalogue_is_named_with_its_file_and_line() {
+    fn an_error_in_a_catalogue_names_its_file_and_line() {
         let error = parsed(Path::new("a.toml"), &ONE.replace("wrong", "worng")).unwrap_err();
         let error = format!("{error:#}");
         assert!(error.contains("a.toml") && error.contains("line 5") && error.contains("worng"), "{error}");
     }
 
     #[test]
-    fn a_patch_applies_to_a_text_that_is_there_once() {
+    fn a_patch_applies_only_to_a_text_that_occurs_once() {
         assert_eq!(patch("<=", "<").applied("a <= b"), Ok("a < b".to_owned()));
         for (text, find, replace, why) in [
             ("a < b", "<=", "<", "no longer applies"),

@@ -50,12 +50,12 @@ fn faults_of(mutant: &Mutant, backend: &str, known: &BTreeSet<&str>, clauses: &s
         faults.push(format!("there is no case {} in the test `{}`", mutant.case, mutant.test));
     }
     if SUITES.contains(&mutant.test.as_str()) && mutant.case.split("::").nth(1) != Some(mutant.clause.as_str()) {
-        faults.push(format!("its case is none of {}", mutant.clause));
+        faults.push(format!("its case does not test {}", mutant.clause));
     }
     faults
 }
 
-/// The decisions that backends share: a mistake in one is a mistake of each backend that asks it.
+/// The folder of the rules that several backends use.
 const RULES: &str = "storagebox-core/src/backend/rules/";
 
 fn patches(mutant: &Mutant, backend: &str) -> Vec<String> {
@@ -89,7 +89,7 @@ mod tests {
     use super::super::catalogue;
     use super::*;
 
-    /// This test runs with every build, so the catalogue stays up to date.
+    /// Checks the real catalogues, so that every build notices a patch that no longer applies.
     #[test]
     fn every_patch_applies_and_every_case_is_there() {
         let all = catalogue::read().unwrap();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_the_catalogue_is_named() {
+    fn a_fault_of_the_catalogue_is_reported() {
         assert_eq!(fault(|_| ()), "");
         let refused = |change: fn(&mut Mutant), why: &str| {
             let fault = fault(change);
@@ -138,17 +138,17 @@ mod tests {
         );
         refused(|one| one.patch[0].file = "storagebox-sqlite/sql/none.sql".to_owned(), "none.sql");
         refused(|one| one.clause = "IB-99".to_owned(), "no clause IB-99");
-        refused(|one| one.clause = "IB-2".to_owned(), "none of IB-2");
+        refused(|one| one.clause = "IB-2".to_owned(), "does not test IB-2");
         refused(|one| one.case = "item_bank::IB-1::none".to_owned(), "no case item_bank::IB-1::none");
         refused(|one| one.test = "backend".to_owned(), "in the test `backend`");
     }
 
     #[test]
     fn a_test_of_the_backend_is_found_by_its_module() {
-        let writer = "client::writer::tests::a_take_by_itself_whose_end_fails_may_have_been_applied";
+        let writer = "client::writer::tests::a_take_whose_statement_fails_at_its_commit_is_unknown";
         assert!(is_test("sqlite", "lib", writer));
-        assert!(is_test("sqlite", "backend", "setup::newer_tables_are_refused_and_left_alone"));
-        assert!(!is_test("sqlite", "backend", "files::newer_tables_are_refused_and_left_alone"));
+        assert!(is_test("sqlite", "backend", "setup::newer_tables_are_refused_and_unchanged"));
+        assert!(!is_test("sqlite", "backend", "files::newer_tables_are_refused_and_unchanged"));
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Table {
         self.0.push(row);
     }
 
-    /// Returns the mutants that their case did not notice.
+    /// Returns the names of the mutants that no case caught.
     pub(super) fn survivors(&self) -> Vec<String> {
         self.0.iter().filter(|row| !row.is_caught()).map(|row| row.mutant.name.clone()).collect()
     }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_a_line_for_each_mutant_and_names_who_survived() {
+    fn the_table_lists_each_mutant_and_names_the_survivors() {
         let (caught, unclear) = (Verdict::Failed("no".to_owned()), Verdict::Unclear("no".to_owned()));
         let table = Table(vec![row("one", caught), row("two", Verdict::Passed), row("three", unclear)]);
         let text = table.to_string();

@@ -21,7 +21,8 @@ fn installed() -> Result<String> {
         return Ok("it is there".to_owned());
     }
     let mut install = cargo(INSTALL.split_whitespace());
-    // Otherwise cargo would build it in the workspace's build folder, with other features of shared dependencies.
+    // Otherwise cargo would build the program in the workspace's build folder, with other features of shared
+    // dependencies.
     install.env_remove("CARGO_TARGET_DIR").env_remove("CARGO_BUILD_TARGET_DIR");
     captured(install).map(|_| "installed cargo-deny".to_owned())
 }

@@ -7,10 +7,10 @@ use crate::command::shown;
 use crate::install;
 use crate::steps::step;
 
-/// A test that is a child process of another test, and does nothing by itself.
-const WORKER: &str = "a_process_of_its_own";
+/// A test that another test runs as a child process. It does nothing by itself.
+const WORKER: &str = "a_worker_process";
 
-/// More cases at once than there are processors, because a case waits for the server more than it computes.
+/// Runs six cases at once, more than there are processors, because a case mostly waits for the server.
 const AT_ONCE: &str = "--test-threads=6";
 
 pub(super) fn run() -> Result<()> {

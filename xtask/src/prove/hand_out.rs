@@ -22,7 +22,7 @@ pub(super) fn run() -> Result<()> {
     step("words to odd ids", words)
 }
 
-/// Checks that a file of ten million items is streamed, and that their bank stays within its memory limit.
+/// Checks that a file of ten million items is streamed, and that the peak of the command's memory stays below `MEMORY`.
 fn ten_million() -> Result<String> {
     let folder = Folder::new("ten-million")?;
     let items = folder.path().join("items.csv");

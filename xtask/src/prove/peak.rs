@@ -16,7 +16,7 @@ pub(super) fn of(mut command: Command) -> Result<u64> {
     let mut child = command.spawn().with_context(|| not_started(&command))?;
     let (status, peak) = watch(&mut child)?;
     checked(&command, status, String::new)?;
-    peak.context("the peak of memory cannot be read: it takes Linux and its /proc")
+    peak.context("the peak of memory cannot be read: only Linux shows it, in /proc")
 }
 
 /// Returns the message about a peak over its limit.
@@ -24,7 +24,7 @@ pub(super) fn too_high(peak: u64, limit: u64) -> String {
     format!("it took {} MiB at its peak; the limit is {} MiB", peak >> 20, limit >> 20)
 }
 
-/// Waits for the child. The system records the peak, so the last read is enough however short the peak was.
+/// Waits for the child. The system records the peak, so the last value that was read includes even a short peak.
 fn watch(child: &mut Child) -> std::io::Result<(ExitStatus, Option<u64>)> {
     let path = format!("/proc/{}/status", child.id());
     let mut peak = None;

@@ -45,11 +45,12 @@ fn killed(url: &str) -> Result<String> {
         hits += u32::from(at_work);
         println!("round {round} of {ROUNDS}: killed {}", if at_work { "at work" } else { "too late" });
     }
-    ensure!(hits >= ROUNDS / 2, "only {hits} of {ROUNDS} kills were at work");
+    ensure!(hits >= ROUNDS / 2, "only {hits} of {ROUNDS} kills hit a running process");
     Ok(format!("{ROUNDS} rounds of {PROCESSES} for {IDS} ids, {hits} kills at work: one item each, the same by all"))
 }
 
-/// Makes one round. Returns whether the process was running when it was killed.
+/// Runs all processes on a new bank, kills one of them and starts it again. Returns whether that process was running
+/// when it was killed.
 fn killed_once(released: &Released, round: u32) -> Result<bool> {
     let bank = format!("bank-{round}");
     let out = |number| format!("given-{number}.csv");
@@ -59,7 +60,7 @@ fn killed_once(released: &Released, round: u32) -> Result<bool> {
         BackgroundCommand::begin(released.command(&[&files[..], &["--concurrency", "8", "--json"]].concat()))
     };
     let mut processes = (0..PROCESSES).map(begin).collect::<Result<Vec<_>>>()?;
-    // Each round kills at another moment.
+    // Each round kills the process at another moment.
     thread::sleep(Duration::from_millis(u64::from(round) * 20));
     let mut killed = processes.remove(0);
     let at_work = killed.is_running();

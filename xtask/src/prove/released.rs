@@ -29,7 +29,7 @@ pub(super) struct Released {
 }
 
 impl Released {
-    /// Sets up the store. A relative URL is one in the folder.
+    /// Sets up the store. A relative path in the URL starts in the folder.
     pub(super) fn new(name: &str, url: &str) -> Result<Self> {
         let program = workspace::released("storagebox")?;
         let released = Self { program, folder: Folder::new(name)?, url: url.to_owned() };
@@ -62,10 +62,10 @@ impl Released {
         captured(self.command(&["bank", "audit", bank])).map(drop)
     }
 
-    /// Returns a number that the command counts in a bank: `free`, `held` and so on.
+    /// Returns one of the counts that the command prints for a bank, such as `free` or `held`.
     pub(super) fn count(&self, bank: &str, key: &str) -> Result<usize> {
         let counts: Value = serde_json::from_str(&captured(self.command(&["bank", "counts", bank, "--json"]))?)?;
         let count = counts[key].as_u64().and_then(|count| usize::try_from(count).ok());
-        count.with_context(|| format!("the command does not count what is {key}: {counts}"))
+        count.with_context(|| format!("the command printed no count `{key}`: {counts}"))
     }
 }

@@ -15,8 +15,8 @@ const PROCESSES: usize = 8;
 /// The number of people per round; each is in the input three times.
 const PEOPLE: usize = 500;
 
-/// The arguments for the tests of `dedup run` and signals. The variable sets how often each of five commands is ended
-/// at some moment.
+/// The arguments that select the tests of `dedup run` and signals. `STORAGEBOX_SIGNALS` sets how often these tests end
+/// each of five commands, each time at another moment.
 const SIGNALS: [&str; 4] = ["--test", "cli", "--", "signals::"];
 
 pub(super) fn run() -> Result<()> {
@@ -33,7 +33,7 @@ pub(super) fn run() -> Result<()> {
     shown(cargo(["test", "--locked", "-p", "storagebox-sqlite", "--lib", "--", "--ignored"]))
 }
 
-/// Returns the command in a folder with a store that has these items.
+/// Returns the command, with a store whose bank has this number of items.
 fn with_items(name: &str, items: usize) -> Result<Released> {
     let released = Released::new(name, "sqlite:store.db")?;
     let items: String = (0..items).map(|item| format!("CODE-{item:08}\n")).collect();

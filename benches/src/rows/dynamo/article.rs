@@ -1,5 +1,5 @@
-//! Article 1's algorithm: fetch 30 candidates, shuffle them, delete one after another until one existed, then record
-//! it.
+//! Article 1's algorithm: fetch 30 candidates and shuffle them, delete one after another until a delete removes an
+//! item, then record that item.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ type Row = HashMap<String, AttributeValue>;
 impl Caller for Article {
     type Argument = String;
 
-    /// The algorithm always begins at the head of the table.
+    /// Takes an item. Each search begins at the head of the table.
     async fn call(&self, id: &String) -> Result<()> {
         let mut from = None;
         loop {
@@ -41,7 +41,7 @@ impl Caller for Article {
 }
 
 impl Article {
-    /// Returns the first candidate that still existed.
+    /// Deletes the candidates in random order until a delete removes an item. Returns the item.
     async fn one_of(&self, mut candidates: Vec<Row>) -> Result<Option<AttributeValue>> {
         fastrand::shuffle(&mut candidates);
         for mut candidate in candidates {

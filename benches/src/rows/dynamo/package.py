@@ -1,7 +1,7 @@
-"""Article 1's package as it can be had: many threads, one item for each id, and the requests that it sends.
+"""Runs article 1's published package: many threads take one item per id. Counts the requests that they send.
 
-python package.py ITEMS RECORDS THREADS: says `ready`; each line `SLICE CALLS` is answered by the number of requests that
-the calls took, or by why one of them failed. Each thread has a client of its own, as boto3 wants it.
+python package.py ITEMS RECORDS THREADS: prints `ready`, then reads lines `SLICE CALLS`. Makes the calls of a line and
+prints the number of their requests, or the reason why a call failed. Each thread has its own client, as boto3 requires.
 """
 
 import sys
@@ -34,7 +34,7 @@ def take(id):
 
 
 def sent():
-    """The counter tells where it is by going on."""
+    """Returns the number of requests so far. Reading the counter adds 1 to it."""
     return next(requests)
 
 

@@ -1,4 +1,4 @@
-//! The Python package itself, in a separate process.
+//! Takes with article 1's Python package, in a separate process.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Side, Work};
 use crate::rows::side::side;
 
-/// The package's process, which waits for the next slice.
+/// A process that runs the Python package. It waits for the next slice.
 struct Package {
     server: Server,
     tables: Tables,
@@ -34,14 +34,14 @@ impl Package {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rows/dynamo/package.py");
         let mut command = Command::new(python);
         command.arg(script).args([&tables.items, &tables.records]).arg(CALLERS.to_string());
-        // Credentials that every stand-in accepts.
+        // The server accepts any credentials.
         command.env("AWS_ACCESS_KEY_ID", "storagebox").env("AWS_SECRET_ACCESS_KEY", "nothing");
         command.env("AWS_DEFAULT_REGION", "us-east-1").env("AWS_ENDPOINT_URL", endpoint);
         let process = block_in_place(|| Process::start(&mut command)).map_err(Failure::Process)?;
         Ok(Self { server, tables, process: Mutex::new(process) })
     }
 
-    /// Makes all calls of a slice; the process's threads share them.
+    /// Makes all calls of a slice in the process, whose threads share the calls.
     async fn run(&self, load: Load) -> Result<()> {
         let question = format!("{} {}", load.slice, load.calls);
         let answer = block_in_place(|| {

@@ -21,9 +21,9 @@ pub(super) struct Server(Arc<OnceCell<Started>>);
 struct Started {
     dynamo: Dynamo,
     driver: Driver,
-    /// Counts the requests, and injects no faults.
+    /// The HTTP client of this process. It counts the requests and injects no faults.
     counted: Faults,
-    /// The requests of other processes, as they report them.
+    /// The number of requests that other processes have reported.
     elsewhere: AtomicU64,
     names: AtomicU64,
 }
@@ -42,7 +42,7 @@ impl Server {
         Ok(format!("http://{}", self.started().await?.dynamo.address()))
     }
 
-    /// Returns a new name for a table.
+    /// Returns a name for a table that no other table has.
     pub(super) async fn name(&self, of: &str) -> Result<String> {
         Ok(format!("{of}-{}", self.started().await?.names.fetch_add(1, Ordering::Relaxed)))
     }

@@ -31,7 +31,7 @@ impl Tables {
         Ok(Self { items, records, library, added: AtomicUsize::new(count) })
     }
 
-    /// Adds the items that the slice takes.
+    /// Adds as many items as the slice takes.
     pub(super) async fn refill(&self, load: Load) -> Result<()> {
         let first = self.added.fetch_add(load.calls, Ordering::Relaxed);
         self.library.add(&these(first..first + load.calls)?).await?;

@@ -1,4 +1,5 @@
-//! The least code that assigns an item to an id: a striped map and a queue, popped under the stripe's lock.
+//! The least code that assigns an item to an id: a striped map, and a queue of items that is popped under the stripe's
+//! lock.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -27,7 +28,7 @@ impl Prototype {
         bank
     }
 
-    /// Returns the id's item, or `None` if no item is left.
+    /// Returns the item of an id. Assigns an item if the id has none. Returns `None` if no item is left.
     pub(super) fn assign(&self, id: String) -> Option<String> {
         let stripe = self.hasher.hash_one(&id) as usize % STRIPES;
         let mut items_by_id = self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_does_the_same_work() {
+    fn repeated_assign_returns_the_same_item() {
         let bank = Prototype::filled(["A".to_owned()].into_iter());
         let id = || "ada".to_owned();
         assert_eq!(bank.assign(id()), Some("A".to_owned()));

@@ -1,4 +1,4 @@
-//! A bank of which most items were taken, and whose dead rows are not vacuumed.
+//! A bank from which most items were taken, and whose dead rows are not vacuumed.
 
 use sqlx::postgres::PgConnection;
 use sqlx::{ConnectOptions, Executor, query, raw_sql};
@@ -8,7 +8,8 @@ use super::client::Client;
 use super::cluster::Database;
 use crate::error::Result;
 
-/// A statement that takes as many rows as a caller passes before it begins again at another place.
+/// A statement that takes a range of 512 items without the library. A take searches as many rows before it continues at
+/// another place.
 const WALK: &str = "
     WITH picked AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
@@ -17,7 +18,7 @@ const WALK: &str = "
     )
     INSERT INTO storagebox.claims (bank, claim, state, h, item) SELECT $1, 'early-' || p.item, 'held', p.h, p.item FROM picked p";
 
-/// Opens a transaction in another session, whose snapshot keeps every row that is deleted from now on.
+/// Opens a transaction in a new session. Its snapshot keeps the rows that are deleted later.
 pub(super) async fn snapshot(database: &Database) -> Result<PgConnection> {
     let mut session = database.options()?.connect().await?;
     session
@@ -26,7 +27,7 @@ pub(super) async fn snapshot(database: &Database) -> Result<PgConnection> {
     Ok(session)
 }
 
-/// Turns autovacuum off and takes this many items, in ranges from random places, as callers do.
+/// Turns autovacuum off, and takes this many items in ranges at random places.
 pub(super) async fn take(database: &Database, items: u64) -> Result<()> {
     let off = "ALTER TABLE storagebox.free_items SET (autovacuum_enabled = off);
         ALTER TABLE storagebox.claims SET (autovacuum_enabled = off)";

@@ -1,5 +1,5 @@
-//! Article 1's algorithm: fetch 30 candidates, shuffle them, delete one after another until one existed, then record
-//! it.
+//! Article 1's algorithm: fetch 30 candidates and shuffle them, delete one after another until a delete removes a row,
+//! then record that item.
 
 use fastrand::Rng;
 use sqlx::{query, query_as};
@@ -9,8 +9,7 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
 use crate::rows::side::{Caller, ids, prepared, scattered};
 
-/// The article's two tables, with the items of the bank. The algorithm always begins at the head of the table; here it
-/// begins at a random place, because otherwise the dead rows that pile up at the head would be measured.
+/// Creates the two tables of article 1 and fills one with the items of the bank.
 pub(super) const TABLES: &str = "
     CREATE TABLE article_items AS SELECT h, item FROM storagebox.free_items ORDER BY h, item;
     ALTER TABLE article_items ADD PRIMARY KEY (h, item);
@@ -23,7 +22,7 @@ const RECORD: &str = "INSERT INTO article_given VALUES ($1, $2)";
 struct Article(Client);
 
 impl Caller for Article {
-    /// An id, and the place where its search begins.
+    /// An id, and the place at which the search for an item begins.
     type Argument = (String, i64);
 
     async fn call(&self, (id, place): &(String, i64)) -> Result<()> {
@@ -42,7 +41,9 @@ impl Caller for Article {
 }
 
 pub(super) fn takes(client: &Client, load: Load) -> Prepared {
-    // A search in the last thirtieth of all places may find too few candidates.
+    // A search that begins in the last thirtieth of all places may find too few candidates.
+    // The article's algorithm begins at the head of the table. Here each search begins at a random place, because the
+    // dead rows at the head would distort the measurement.
     let places = scattered(load).map(|number| (number as i64).min(i64::MAX - i64::MAX / 30));
     prepared(load, Article(client.clone()), ids(load).zip(places).collect())
 }

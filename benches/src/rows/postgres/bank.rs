@@ -1,4 +1,4 @@
-//! Takes through the library, and with the same statement without it.
+//! Takes through the library, and takes with the same statement without the library.
 
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -47,10 +47,10 @@ impl Deref for Bank {
     }
 }
 
-/// The statement of a take.
+/// The statement with which the library takes an item.
 const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) WHERE storagebox.is_version_3() AND storagebox.is_alone()";
 
-/// Takes without the library, which continue from place to place as the library's do.
+/// Takes items without the library. As in the library, a take begins where an earlier take ended.
 pub(super) struct PlainTakes {
     client: Client,
     number: i64,
@@ -59,8 +59,8 @@ pub(super) struct PlainTakes {
     idle: Mutex<Vec<Lane>>,
 }
 
-/// A cursor: the next place to search, the place up to which there may be more items, and the place from which the
-/// search has only gone forward.
+/// A cursor: the next place to search, the last place that may have items, and the place where the current search
+/// began.
 #[derive(Clone, Copy)]
 struct Lane {
     start: i64,
@@ -133,13 +133,13 @@ impl PlainTakes {
     }
 }
 
-/// The statement of a take in a transaction of the caller.
+/// The statement with which the library takes an item in a transaction of the caller.
 const TAKE_WITHIN: &str =
     "SELECT storagebox.bank_take_within($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) WHERE storagebox.is_version_3()";
-/// Begins a transaction as a caller who has written something.
+/// Begins a transaction that has already written something.
 const BEGIN: &str = "BEGIN; SELECT txid_current()";
 
-/// Takes in transactions of the caller, without the library.
+/// Takes items in transactions of the caller without the library.
 pub(super) struct PlainTakesWithin(pub(super) PlainTakes);
 
 impl Caller for PlainTakesWithin {
@@ -154,7 +154,7 @@ impl Caller for PlainTakesWithin {
     }
 }
 
-/// Takes in transactions of the caller.
+/// Takes items in transactions of the caller through the library.
 pub(super) struct TakesWithin {
     pub(super) store: PostgresStore,
     pub(super) client: Client,
@@ -175,7 +175,7 @@ impl Caller for TakesWithin {
     }
 }
 
-/// Returns the namespace number in the bank's rows.
+/// Returns the number of the bank's namespace, which the rows of the bank contain.
 pub(super) async fn number(database: &Database) -> Result<i64> {
     of_namespace(database, "SELECT namespace FROM storagebox.namespaces WHERE name = $1").await
 }

@@ -1,4 +1,4 @@
-//! A plain client: the same pool and driver as in the library, with nothing on top.
+//! A plain client: the pool and the driver of the library without the library.
 
 use deadpool::Runtime;
 use deadpool::managed::{Manager, Metrics, Object, Pool, RecycleResult, Timeouts};
@@ -7,10 +7,10 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 
 use crate::error::Result;
 
-/// The number of connections, as a store opens by default.
+/// The number of connections of the pool, which is the default of a store.
 pub(super) const CONNECTIONS: usize = 16;
 
-/// A pool of connections with the same settings as a store's.
+/// A pool of connections with the settings of a store.
 #[derive(Clone)]
 pub(super) struct Client(Pool<Connector>);
 

@@ -25,7 +25,7 @@ pub(super) struct Server {
     postgres: Postgres,
     process: u32,
     admin: Mutex<PgConnection>,
-    /// The numbers of items of the existing template databases.
+    /// The numbers of items of the template databases that exist.
     templates: Mutex<HashSet<usize>>,
     names: AtomicU64,
     used: std::sync::Mutex<Vec<String>>,
@@ -36,7 +36,7 @@ impl Cluster {
         self.0.get_or_try_init(|| async { Server::start().await.map(Arc::new) }).await
     }
 
-    /// Creates a database with a bank of this many items.
+    /// Creates a database with a bank of this many items, as a copy of a template database.
     pub(super) async fn database(&self, items: usize) -> Result<Database> {
         let server = self.server().await?;
         let mut templates = server.templates.lock().await;
@@ -56,7 +56,7 @@ impl Meter for Cluster {
 }
 
 impl Server {
-    /// Starts a server that makes no checkpoint by itself within a slice.
+    /// Starts a server that makes no checkpoints during a slice.
     async fn start() -> Result<Self> {
         let settings = Settings::durable().with("shared_buffers", "1GB").with("max_wal_size", "8GB");
         let postgres = block_in_place(|| Postgres::start(&settings.with("checkpoint_timeout", "1h")))?;
@@ -83,7 +83,7 @@ impl Server {
         Ok(Effort { cpu: cpu::used_by_children(self.process), log: Some(log.unsigned_abs()), requests: None })
     }
 
-    /// Drops the unused databases, and creates a new one.
+    /// Drops the databases that are no longer used, and creates a database.
     async fn create(self: &Arc<Self>, name: &str, template: &str) -> Result<Database> {
         let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
         for name in used {
@@ -104,7 +104,7 @@ impl Server {
     }
 }
 
-/// A database. After this value is dropped, it is deleted when the next one is created.
+/// A database. The server drops it some time after this value is dropped.
 pub(super) struct Database {
     server: Arc<Server>,
     name: String,

@@ -1,4 +1,4 @@
-//! Loads: a bank's `add`, and its SQL function called with prepared arguments.
+//! Loads of items: a bank's `add`, and the SQL function of `add` with prepared arguments.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Work};
 use crate::rows::filled::these;
 
-/// The number of items per statement, as the library sends.
+/// The number of items per statement, the same as in the library.
 const BATCH: usize = 5_000;
 
-/// The arguments of a statement: hashes and items, sorted.
+/// The arguments of a statement that adds items: hashes and items, sorted by hash.
 type Batch = (Vec<i64>, Vec<String>);
 
 /// Prepares one call of `add` with all items of the slice.
@@ -27,7 +27,7 @@ pub(super) fn add(bank: &Arc<dyn ItemBank>, load: Load) -> Result<Prepared> {
     Ok(Prepared { tasks: vec![Box::pin(work) as Work], world })
 }
 
-/// Prepares the same batches without the library.
+/// Prepares the statements that add all items of the slice without the library.
 pub(super) fn plain(client: &Client, number: i64, load: Load) -> Result<Prepared> {
     let batches = Arc::new(batches(&fresh(load)?));
     let (client, world) = (client.clone(), Box::new(Arc::clone(&batches)));
@@ -59,7 +59,7 @@ fn batches(items: &[Item]) -> Vec<Batch> {
     sorted.chunks(BATCH).map(|batch| batch.iter().map(|(hash, item)| (*hash, (*item).to_owned())).unzip()).collect()
 }
 
-/// Returns the same hash as the library.
+/// Returns the hash of an item, as the library computes it.
 fn hash(text: &str) -> i64 {
     let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     let mut first = [0; 8];

@@ -18,7 +18,7 @@ use crate::rows::filled::BANK;
 use crate::rows::processor;
 use crate::rows::side::{ids, prepared, side};
 
-/// A database with a client that does not use the library.
+/// A database, and a client that does not use the library.
 struct Plain {
     client: Client,
     database: Database,
@@ -31,7 +31,7 @@ impl Plain {
     }
 }
 
-/// Creates a bank in a separate database, whose commits wait for the disk or do not.
+/// Creates a bank in a new database. With `waiting`, commits wait for the disk.
 async fn new_bank(cluster: Cluster, items: usize, combining: bool, waiting: bool) -> Result<Bank> {
     let database = cluster.database(items).await?;
     if !waiting {
@@ -40,12 +40,12 @@ async fn new_bank(cluster: Cluster, items: usize, combining: bool, waiting: bool
     Bank::new(database, items, combining)
 }
 
-/// Returns the side that takes through the library.
+/// Returns the side that takes items through the library. Commits wait for the disk.
 pub(super) fn takes(cluster: &Cluster, items: usize, combining: bool) -> Side {
     takes_of(cluster, items, combining, true)
 }
 
-/// The same, one call at a time, without waiting for the disk at commits.
+/// Returns the side that takes items through the library, without combined calls. Commits do not wait for the disk.
 pub(super) fn takes_without_waiting(cluster: &Cluster, items: usize) -> Side {
     takes_of(cluster, items, false, false)
 }
@@ -58,8 +58,8 @@ fn takes_of(cluster: &Cluster, items: usize, combining: bool, waiting: bool) -> 
     })
 }
 
-/// Returns the side that takes through a handle with a store's default settings, without waiting for the disk at
-/// commits.
+/// Returns the side that takes items through a handle with the default settings of a store. Commits do not wait for the
+/// disk.
 pub(super) fn takes_by_handle(cluster: &Cluster, items: usize) -> Side {
     let make = move |cluster| new_bank(cluster, items, true, false);
     side(cluster, make, |bank: Arc<Bank>, load| async move {
@@ -68,7 +68,7 @@ pub(super) fn takes_by_handle(cluster: &Cluster, items: usize) -> Side {
     })
 }
 
-/// Returns the side that makes the same statement without the library.
+/// Returns the side that takes items without the library, with the statement of the library.
 pub(super) fn plain_takes(cluster: &Cluster, items: usize, waiting: bool) -> Side {
     let make = move |cluster| async move {
         let bank = new_bank(cluster, items, false, waiting).await?;
@@ -83,7 +83,8 @@ pub(super) fn plain_takes(cluster: &Cluster, items: usize, waiting: bool) -> Sid
     })
 }
 
-/// Returns the sides that take in a transaction of the caller, with the library and with the same statements.
+/// Returns two sides that take items in a transaction of the caller: one through the library, and one with the same
+/// statements only.
 pub(super) fn takes_within(cluster: &Cluster, items: usize) -> [Side; 2] {
     let make = move |cluster| async move {
         let bank = new_bank(cluster, items, false, false).await?;
@@ -93,7 +94,7 @@ pub(super) fn takes_within(cluster: &Cluster, items: usize) -> [Side; 2] {
     let ours = side(cluster, make, |world: Arc<(Bank, Client)>, load| async move {
         let (bank, client) = &*world;
         bank.refill(load).await?;
-        // Otherwise each transaction opens the namespace, because it may be rolled back.
+        // Opens the namespace outside a transaction. A transaction may be rolled back, so each would open it again.
         bank.store().item_bank(&BANK.parse()?)?.counts().await?;
         let takes = TakesWithin { store: bank.store().clone(), client: client.clone() };
         Ok(prepared(load, takes, ids(load).collect()))
@@ -112,7 +113,7 @@ async fn without_waiting(database: &Database) -> Result<()> {
     database.server().run(format!("ALTER DATABASE {name} SET synchronous_commit = off")).await
 }
 
-/// Returns the side that takes one at a time, each slice right after a checkpoint.
+/// Returns the side that takes items without combined calls. A checkpoint is made before each slice.
 pub(super) fn takes_after_a_checkpoint(cluster: &Cluster, items: usize) -> Side {
     let make = move |cluster| new_bank(cluster, items, false, true);
     side(cluster, make, |bank: Arc<Bank>, load| async move {
@@ -133,7 +134,7 @@ pub(super) fn updates_after_a_checkpoint(cluster: &Cluster) -> Side {
     )
 }
 
-/// Returns the side that takes one at a time from a bank of which nine tenths of the items were taken.
+/// Returns the side that takes items without combined calls from a bank after nine tenths of its items were taken.
 pub(super) fn takes_of_the_rest(cluster: &Cluster, items: usize, snapshot: bool) -> Side {
     let make = move |cluster: Cluster| async move {
         let database = cluster.database(items).await?;
@@ -148,7 +149,7 @@ pub(super) fn takes_of_the_rest(cluster: &Cluster, items: usize, snapshot: bool)
     })
 }
 
-/// Returns the side with article 1's algorithm on a table of the same items.
+/// Returns the side that takes items with article 1's algorithm from a table with the items of a bank.
 pub(super) fn article(cluster: &Cluster, items: usize) -> Side {
     let make = move |cluster: Cluster| async move {
         let plain = Plain::new(cluster, items).await?;
@@ -159,7 +160,7 @@ pub(super) fn article(cluster: &Cluster, items: usize) -> Side {
     side(cluster, make, |plain: Arc<Plain>, load| async move { Ok(article::takes(&plain.client, load)) })
 }
 
-/// Returns the side with one kind of plain UPDATE.
+/// Returns the side that runs plain UPDATE statements.
 pub(super) fn updates(cluster: &Cluster, updates: fn(&Client, Load) -> Prepared) -> Side {
     let make = |cluster| Plain::new(cluster, 0);
     side(cluster, make, move |plain: Arc<Plain>, load| async move { Ok(updates(&plain.client, load)) })
@@ -178,13 +179,13 @@ pub(super) fn plain_add(cluster: &Cluster) -> Side {
     )
 }
 
-/// Returns the side that changes one counter.
+/// Returns the side that changes one counter through the library.
 pub(super) fn changes(cluster: &Cluster, strategy: Strategy) -> Side {
     let make = move |cluster: Cluster| async move { Hot::new(cluster.database(0).await?, strategy) };
     side(cluster, make, |hot: Arc<Hot>, load| async move { hot.changes(load) })
 }
 
-/// A store in a separate database.
+/// A store, and its own database.
 struct Own {
     store: PostgresStore,
     _database: Database,
@@ -195,12 +196,12 @@ async fn own(cluster: Cluster) -> Result<Own> {
     Ok(Own { store: PostgresStore::builder().connect(&database.url())?, _database: database })
 }
 
-/// Returns the side that processes messages with a processor whose tokens change in the same step as the entities.
+/// Returns the side that processes messages with a processor. Tokens and entities change in the same step.
 pub(super) fn joined(cluster: &Cluster) -> Side {
     side(cluster, own, |own: Arc<Own>, load| async move { processor::by_a_processor(&own.store, load).await })
 }
 
-/// Returns the side that processes messages with the article's steps, one after another.
+/// Returns the side that processes messages with the article's separate steps.
 pub(super) fn by_the_article(cluster: &Cluster) -> Side {
     side(cluster, own, |own: Arc<Own>, load| async move { processor::by_the_article(&own.store, load).await })
 }

@@ -1,4 +1,4 @@
-//! The template that the sides' databases are copied from.
+//! The template databases, from which the sides' databases are copied.
 
 use storagebox::parts::Backend as _;
 use storagebox::values::Namespace;
@@ -8,24 +8,24 @@ use super::cluster::Database;
 use crate::error::Result;
 use crate::rows::filled::{BANK, these};
 
-/// The number of rows in the table of the plain UPDATE.
+/// The number of rows in the table that the plain UPDATE statements change.
 pub(super) const PLAIN_ROWS: i64 = 100_000;
-/// The number of items that one call of `add` brings into the order of the table.
+/// The number of items per call of `add`.
 const LOADED_TOGETHER: usize = 1_000_000;
 
-/// The table of the plain UPDATE.
+/// Creates the table that the plain UPDATE statements change.
 const PLAIN: &str = "
     CREATE TABLE plain (key bigint PRIMARY KEY, value bigint NOT NULL);
     INSERT INTO plain SELECT n, 0 FROM generate_series(0, 99999) n";
 
-/// Creates the library's schema with a bank of this many items, loaded by the library, and the table of the plain
-/// UPDATE.
+/// Creates the library's schema with a bank of this many items, and the table for the plain UPDATE statements.
 pub(super) async fn fill(database: &Database, items: usize) -> Result<()> {
     let store = PostgresStore::connect(&database.url())?;
     store.setup().await?;
     let bank = store.item_bank(&Namespace::new(BANK)?)?;
     bank.counts().await?;
     for first in (0..items).step_by(LOADED_TOGETHER) {
+        // Each call adds its items in the order of the table.
         bank.add(&these(first..items.min(first + LOADED_TOGETHER))?).await?;
     }
     store.close().await?;
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_plain_table_has_as_many_rows_as_are_updated() {
+    fn plain_table_has_every_row_that_is_updated() {
         assert!(PLAIN.contains(&format!("generate_series(0, {})", PLAIN_ROWS - 1)));
     }
 }

@@ -1,4 +1,4 @@
-//! The plain UPDATE of a row by its key, or always of the same row.
+//! Plain UPDATEs of rows by their keys, or always of the same row.
 
 use sqlx::query;
 
@@ -23,13 +23,13 @@ impl Caller for Updates {
     }
 }
 
-/// Returns updates of rows in random order.
+/// Prepares updates of rows in random order.
 pub(super) fn by_key(client: &Client, load: Load) -> Prepared {
     let keys = scattered(load).map(|number| (number >> 32) as i64 % PLAIN_ROWS);
     prepared(load, Updates(client.clone()), keys.collect())
 }
 
-/// Returns updates of the first row.
+/// Prepares updates of the same row.
 pub(super) fn hot(client: &Client, load: Load) -> Prepared {
     prepared(load, Updates(client.clone()), vec![0; load.calls])
 }

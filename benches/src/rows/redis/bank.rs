@@ -12,7 +12,7 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Work};
 use crate::rows::filled::{BANK, Filled, these};
 
-/// Creates a store that no other side uses.
+/// Creates a store with a prefix that no other store has.
 pub(super) async fn store(server: Server) -> Result<RedisStore> {
     Ok(store_of(&server).await?.1)
 }
@@ -24,7 +24,7 @@ async fn store_of(server: &Server) -> Result<(String, RedisStore)> {
     Ok((prefix, store))
 }
 
-/// A bank, with the prefix of its keys.
+/// A bank, and the prefix of its keys.
 pub(super) struct Bank {
     filled: Filled,
     prefix: String,

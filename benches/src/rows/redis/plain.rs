@@ -16,7 +16,7 @@ macro_rules! lua {
     ($($file:literal),*) => {
         concat!(
             "#!lua\nlocal MOVED = 0\n",
-            // The floor does not ask the server about rights.
+            // The floor does not check rights.
             "local function rights() return true end\n",
             include_str!("../../../../storagebox-redis/lua/lib/rights.lua"),
             include_str!("../../../../storagebox-redis/lua/lib/write.lua"),
@@ -44,13 +44,13 @@ const TAKE: &str = lua!(
 );
 const ADD: &str = lua!("lib/buckets", "lib/queue", "lib/bank", "item_bank/add");
 
-/// The number of a call, which has as many digits as those of the library.
+/// The number that every call sends as its call number. It has as many digits as a call number of the library.
 const CALL: &str = "-4611686018427387904";
 
-/// The number of items per command, as the library sends.
+/// The number of items per command, the same as in the library.
 const BATCH: usize = 1_000;
 
-/// The script of a take with its constant arguments.
+/// The arguments of the script for a take that are the same for all calls.
 #[derive(Clone)]
 pub(super) struct Take {
     hash: Arc<str>,
@@ -82,17 +82,17 @@ impl Take {
     }
 }
 
-/// Returns the same hash as the script.
+/// Returns the hash of a claim, as the script computes it.
 fn hash(claim: &str) -> u32 {
     let [high, middle, low, ..] = sha1_smol::Sha1::from(claim).digest().bytes();
     u32::from_be_bytes([0, high, middle, low])
 }
 
-/// Concurrent takes on one connection.
+/// Takes items without the library. Concurrent calls share one connection.
 #[derive(Clone)]
 pub(super) struct PlainTakes {
     take: Take,
-    /// The hash of the script that adds.
+    /// The hash of the script that adds items.
     add: String,
     connection: MultiplexedConnection,
 }
@@ -105,7 +105,7 @@ impl PlainTakes {
         Ok(Self { take: Take::new(bank, &mut connection).await?, add, connection })
     }
 
-    /// Prepares the batches of a load.
+    /// Prepares one task that adds all items of the slice in batches.
     pub(super) fn adds(&self, load: Load) -> Result<Prepared> {
         let items = fresh(load)?;
         let batches: Vec<Cmd> = items

@@ -1,4 +1,4 @@
-//! The same script through a pool, each call on a connection that no other call uses at the same time.
+//! The library's script through a pool. Each call has a connection for itself.
 
 use deadpool::Runtime;
 use deadpool::managed::{Manager, Metrics, Pool, RecycleResult};
@@ -46,7 +46,7 @@ impl Manager for Connector {
         self.0.get_multiplexed_async_connection_with_config(&patient()).await
     }
 
-    /// Checks the connection, as deadpool-redis does.
+    /// Checks the connection with `PING`, as deadpool-redis does.
     async fn recycle(&self, connection: &mut MultiplexedConnection, _: &Metrics) -> RecycleResult<RedisError> {
         cmd("PING").exec_async(connection).await?;
         Ok(())

@@ -48,7 +48,7 @@ impl Server {
         Ok(self.started().await?.redis.url())
     }
 
-    /// Returns a new prefix.
+    /// Returns a prefix that no other store has.
     pub(super) async fn prefix(&self) -> Result<String> {
         Ok(format!("bench-{}", self.started().await?.prefixes.fetch_add(1, Ordering::Relaxed)))
     }
@@ -68,7 +68,7 @@ impl Started {
     }
 }
 
-/// Returns a configuration without the driver's response timeout of half a second.
+/// Returns the settings of a connection without a response timeout, which would be half a second by default.
 pub(super) fn patient() -> AsyncConnectionConfig {
     AsyncConnectionConfig::new().set_response_timeout(None)
 }
@@ -83,7 +83,7 @@ impl Meter for Server {
     }
 }
 
-/// Returns the user and system time of the server's process.
+/// Returns the user and system time of the server's process, from its answer to `INFO`.
 fn spent(info: &str) -> Duration {
     let parts = info.lines().filter_map(|line| {
         line.strip_prefix("used_cpu_sys:").or_else(|| line.strip_prefix("used_cpu_user:"))?.trim().parse().ok()

@@ -12,8 +12,7 @@ use crate::error::{Failure, Result};
 use crate::row::Load;
 use crate::rows::filled::{BANK, Filled, these};
 
-/// A bank in a separate file. Its store stays open, so that no connection of a slice is the last one, which would
-/// checkpoint the log when it closes.
+/// A bank in a separate file. Its store stays open during all slices.
 pub(super) struct Bank {
     pub(super) filled: Filled,
     folder: TempDir,
@@ -22,6 +21,8 @@ pub(super) struct Bank {
 impl Bank {
     pub(super) async fn new(items: usize) -> Result<Self> {
         let folder = tempfile::tempdir().map_err(Failure::Folder)?;
+        // The last connection to a file checkpoints the log when it closes. While this store is open, no connection of
+        // a slice is the last.
         let store = SqliteStore::open(folder.path().join("store.db"))?;
         store.setup().await?;
         let filled = Filled::with_items(store, items).await?;
@@ -42,7 +43,7 @@ impl Bank {
     }
 }
 
-/// Returns the namespace number in the bank's rows.
+/// Returns the number of the bank's namespace, which the rows of the bank contain.
 pub(super) async fn number(connection: &mut SqliteConnection) -> Result<i64> {
     let number = query_scalar("SELECT number FROM storagebox_namespaces WHERE kind = 'bank' AND name = ?1");
     Ok(number.bind(BANK).fetch_one(connection).await?)

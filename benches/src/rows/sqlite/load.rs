@@ -1,4 +1,4 @@
-//! Loads: a bank's `add`, and its statement with prepared arguments.
+//! Loads of items: a bank's `add`, and the statement of `add` with prepared arguments.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::row::{Load, Prepared, Work};
 
 const ADD: &str = include_str!("../../../../storagebox-sqlite/sql/item_bank/add.sql");
 
-/// The number of items per statement, as the library sends.
+/// The number of items per statement, the same as in the library.
 const BATCH: usize = 5_000;
 
 /// Prepares one call of `add` with all items of the slice.
@@ -21,7 +21,7 @@ pub(super) fn ours(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
     Ok(Prepared { tasks: vec![Box::pin(work) as Work], world: kept })
 }
 
-/// Prepares the same batches without the library.
+/// Prepares the statements that add all items of the slice without the library.
 pub(super) fn plain(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
     let items = fresh(load)?;
     let batches: Vec<_> = items

@@ -1,4 +1,5 @@
-//! Starts: opening a store and taking an item, and opening a plain connection and taking one with the same statement.
+//! Starts: a store is opened and takes an item, or a plain connection is opened and takes an item with the same
+//! statement.
 
 use std::sync::Arc;
 

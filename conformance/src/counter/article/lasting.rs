@@ -18,8 +18,9 @@ fn marker(retention: Duration) -> Strategy {
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// "If idempotency must extend beyond the ten-minute CRT window."
+/// A marker counter recognises a retry after more than ten minutes, when a request token is forgotten.
 pub(in crate::counter) async fn approach_5_the_marker_is_exact_beyond_ten_minutes(world: &World) -> Verdict {
+    // Article 5: "If idempotency must extend beyond the ten-minute CRT window."
     let counter = stock(world, marker(DAY), 20).await?;
     lose(&counter, Fate::ReplyLost, "edaf-4999-9878-23tf", -5).await?;
     let eleven_minutes = Duration::from_secs(660);
@@ -33,8 +34,9 @@ pub(in crate::counter) async fn approach_5_the_marker_is_exact_beyond_ten_minute
     Ok(())
 }
 
-/// "Check for the existence of the marker item. If not, the threshold blocked the change."
+/// When nothing is left, a retry of an applied change returns `AlreadyApplied`, and a new change returns `OutOfBounds`.
 pub(in crate::counter) async fn approach_5_a_repeat_is_told_from_a_threshold(world: &World) -> Verdict {
+    // Article 5: "Check for the existence of the marker item. If not, the threshold blocked the change."
     let counter = stock(world, marker(DAY), 5).await?;
     ensure_eq!(counter.apply("1", -5).await?, counter.applied(0), "5 of 5");
     ensure_eq!(counter.apply("1", -5).await?, counter.already(0), "its marker is there, with nothing left");
@@ -43,8 +45,9 @@ pub(in crate::counter) async fn approach_5_a_repeat_is_told_from_a_threshold(wor
     Ok(())
 }
 
-/// "It's safe to retry, the item will be over-written if it already exists."
+/// A retry of a ledger change whose request or reply was lost leaves one entry.
 pub(in crate::counter) async fn approach_6_a_retry_writes_the_same_entry(world: &World) -> Verdict {
+    // Article 5: "It's safe to retry, the item will be over-written if it already exists."
     let book = Book::of(world.store())?;
     let counter = Subject::of(book.ledger.clone() as _)?;
     for fate in [Fate::RequestLost, Fate::ReplyLost] {
@@ -57,8 +60,9 @@ pub(in crate::counter) async fn approach_6_a_retry_writes_the_same_entry(world: 
     Ok(())
 }
 
-/// "Multiple entries can be deleted and replaced by a singular entry containing their net change."
+/// A compaction merges ledger entries into one sum and keeps the value.
 pub(in crate::counter) async fn approach_6_entries_merge_without_changing_the_value(world: &World) -> Verdict {
+    // Article 5: "Multiple entries can be deleted and replaced by a singular entry containing their net change."
     let book = Book::of(world.store())?;
     for number in 0..10 {
         book.add(&format!("op-{number}"), 10 - 3 * number).await?;
@@ -78,8 +82,9 @@ pub(in crate::counter) async fn approach_6_entries_merge_without_changing_the_va
     Ok(())
 }
 
-/// "To show a log of changes, the SK can be prefixed with a timestamp."
+/// A ledger lists its changes in the order of time, not in the order of their names.
 pub(in crate::counter) async fn approach_6_the_log_is_in_order(world: &World) -> Verdict {
+    // Article 5: "To show a log of changes, the SK can be prefixed with a timestamp."
     let book = Book::of(world.store())?;
     // The order by name is different.
     let ops = ["zulu", "mike", "alpha", "yankee", "bravo"];
@@ -103,8 +108,10 @@ fn named(entry: &LedgerEntry) -> &str {
     }
 }
 
-/// "Keep a random element as a suffix to avoid two changes at exactly the same time being confused for one."
+/// A ledger keeps a separate entry for each of many concurrent changes.
 pub(in crate::counter) async fn approach_6_changes_of_one_moment_are_not_confused(world: &World) -> Verdict {
+    // Article 5: "Keep a random element as a suffix to avoid two changes at exactly the same time being confused for
+    // one."
     let book = Book::of(world.store())?;
     race(24, |number| {
         let book = book.clone();
@@ -117,7 +124,7 @@ pub(in crate::counter) async fn approach_6_changes_of_one_moment_are_not_confuse
     Ok(())
 }
 
-/// If an entry's key began with the time, a retry would count as another change.
+/// A retry of a ledger change at another time adds no entry.
 pub(in crate::counter) async fn approach_6_a_retry_at_another_time_is_the_same_entry(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     let counter = Subject::of(book.ledger.clone() as _)?;
@@ -130,20 +137,22 @@ pub(in crate::counter) async fn approach_6_a_retry_at_another_time_is_the_same_e
     Ok(())
 }
 
-/// "This approach doesn't work well with threshold enforcement": the ledger refuses bounds.
+/// A ledger refuses a change with bounds, and its value stays.
 pub(in crate::counter) async fn approach_6_bounds_are_refused(world: &World) -> Verdict {
+    // Article 5: "This approach doesn't work well with threshold enforcement."
     let book = Book::of(world.store())?;
     book.add("deposit", 3).await?;
     let change = Change::new("withdrawal".try_into()?, -5).within(Bounds::at_least(0));
     let refused = book.ledger.apply(&book.key, &change).await;
-    let error = refused.err().ok_or_else(|| Failure::new("a ledger tests a threshold"))?;
+    let error = refused.err().ok_or_else(|| Failure::new("a ledger accepts a threshold"))?;
     ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of {error}");
     ensure_eq!(book.value().await?, 3, "the value after it");
     Ok(())
 }
 
-/// "It would be possible to observe a threshold's crossing and take action."
+/// A ledger applies a change that makes its value negative, and the next read shows the negative value.
 pub(in crate::counter) async fn approach_6_a_crossing_can_be_observed(world: &World) -> Verdict {
+    // Article 5: "It would be possible to observe a threshold's crossing and take action."
     let book = Book::of(world.store())?;
     book.add("deposit", 3).await?;
     book.add("withdrawal", -5).await?;
@@ -153,8 +162,9 @@ pub(in crate::counter) async fn approach_6_a_crossing_can_be_observed(world: &Wo
     Ok(())
 }
 
-/// "Caching the calculated value": a read may be as stale as the caller allows, and no more.
+/// A cached read of a ledger is no older than its caller allows.
 pub(in crate::counter) async fn approach_6_a_cached_value_is_no_older_than_asked(world: &World) -> Verdict {
+    // Article 5: "Caching the calculated value."
     let (writer, reader) = (Book::of(world.store())?, Book::of(&world.client().await?)?);
     let age = world.short();
     writer.add("first", 3).await?;
@@ -173,7 +183,7 @@ fn slots(world: &World, max: u32) -> storagebox_core::Result<Subject> {
     Subject::open(world.store(), Strategy::TokenSet { max }, Bounds::NONE)
 }
 
-/// The article's fifty slots. A rejection says whether the token is in the set or the set is full.
+/// A token set with fifty places returns `Full` to a new token and `AlreadyApplied` to a token that it holds.
 pub(in crate::counter) async fn approach_7_a_full_set_says_so(world: &World) -> Verdict {
     let counter = slots(world, 50)?;
     for number in 1..=50 {
@@ -186,8 +196,9 @@ pub(in crate::counter) async fn approach_7_a_full_set_says_so(world: &World) -> 
     Ok(())
 }
 
-/// "The check of the token's existence in the set prevents repeat application."
+/// A token set recognises a token after a year.
 pub(in crate::counter) async fn approach_7_a_token_in_the_set_is_not_applied_again(world: &World) -> Verdict {
+    // Article 5: "The check of the token's existence in the set prevents repeat application."
     let counter = slots(world, 50)?;
     lose(&counter, Fate::ReplyLost, "a458fc3d", 1).await?;
     world.pass(if world.can_travel() { DAY * 365 } else { world.short() }).await;
@@ -199,8 +210,9 @@ pub(in crate::counter) async fn approach_7_a_token_in_the_set_is_not_applied_aga
     Ok(())
 }
 
-/// "If the change is variable, the condition expression can be extended to include a threshold check."
+/// A token set refuses a change that is out of bounds, and a refused token takes no place.
 pub(in crate::counter) async fn approach_7_bounds_beside_the_set(world: &World) -> Verdict {
+    // Article 5: "If the change is variable, the condition expression can be extended to include a threshold check."
     let counter = slots(world, 3)?.bounded(Bounds::between(0, 10)?);
     ensure_eq!(counter.apply("1", 8).await?, counter.applied(8), "8 on 0");
     ensure_eq!(counter.apply("2", 3).await?, Counted::OutOfBounds, "3 on 8 with a threshold of 10");
@@ -211,8 +223,9 @@ pub(in crate::counter) async fn approach_7_bounds_beside_the_set(world: &World) 
     Ok(())
 }
 
-/// "Once the set maximum is reached, the counter can no longer be updated", and a fence occupies a place too.
+/// A token set that is full of tokens and fences stays full.
 pub(in crate::counter) async fn approach_7_a_full_set_stays_full(world: &World) -> Verdict {
+    // Article 5: "Once the set maximum is reached, the counter can no longer be updated."
     let counter = slots(world, 2)?;
     let _ = counter.apply("applied", 5).await?;
     ensure_eq!(counter.cancel("fenced").await?, Cancelled::Cancelled, "a fence in the last place");

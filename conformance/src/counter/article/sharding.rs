@@ -11,15 +11,16 @@ use crate::link::Fate;
 use crate::race::race;
 use crate::world::World;
 
-/// Creates the article's thousand pieces of `abc123` in ten bins. The counter counts the pieces that were sold.
+/// Creates a counter of sold pieces of `abc123`: at most a thousand, in ten shards.
 fn bins(world: &World) -> Result<Subject> {
     let (bounds, hour) = (Bounds::between(0, 1_000)?, Retention::For(Duration::from_secs(3_600)));
     let strategy = Strategy::Sharded { shards: 10, bounds, retention: hour };
     Subject::open(world.store(), strategy, bounds)?.at("abc123")
 }
 
-/// "One of the other items might have capacity": the last piece is sold from whatever bin has it, and none beyond it.
+/// Concurrent orders buy the last piece of every shard, and none beyond it.
 pub(in crate::counter) async fn write_sharding_sells_the_last_piece_of_every_bin(world: &World) -> Verdict {
+    // Article 5: "One of the other items might have capacity."
     let counter = bins(world)?;
     let answers = race(25, |number| {
         let counter = counter.clone();
@@ -39,9 +40,9 @@ pub(in crate::counter) async fn write_sharding_sells_the_last_piece_of_every_bin
     Ok(())
 }
 
-/// A thousand pieces that are added at once are "split equally between N items": all are sold, and none beyond them.
-/// The reply to the delivery is lost, and the delivery is repeated while others buy.
+/// A delivery of a thousand pieces is split among the shards and repeated while others buy. Every piece is sold once.
 pub(in crate::counter) async fn write_sharding_sells_a_delivery_to_the_last_piece(world: &World) -> Verdict {
+    // Article 5: "Split equally between N items."
     let (bounds, hour) = (Bounds::at_least(0), Retention::For(Duration::from_secs(3_600)));
     let strategy = Strategy::Sharded { shards: 10, bounds, retention: hour };
     let stock = Subject::open(world.store(), strategy, bounds)?.at("abc123")?;
@@ -65,8 +66,9 @@ pub(in crate::counter) async fn write_sharding_sells_a_delivery_to_the_last_piec
     Ok(())
 }
 
-/// "The update quantity might have to be split across several items."
+/// A change that is larger than the room of any one shard is split across the shards.
 pub(in crate::counter) async fn write_sharding_splits_what_no_bin_holds(world: &World) -> Verdict {
+    // Article 5: "The update quantity might have to be split across several items."
     let counter = bins(world)?;
     ensure_eq!(counter.apply("large", 950).await?, counter.applied(950), "950 with 100 in each bin");
     ensure_eq!(counter.apply("larger", 51).await?, Counted::OutOfBounds, "51 with 50 left in all");
@@ -76,8 +78,9 @@ pub(in crate::counter) async fn write_sharding_splits_what_no_bin_holds(world: &
     Ok(())
 }
 
-/// "The total value also requires reading all of the items and summing the parts."
+/// The value of a sharded counter is the sum of its shards after every change.
 pub(in crate::counter) async fn write_sharding_adds_up_the_bins(world: &World) -> Verdict {
+    // Article 5: "The total value also requires reading all of the items and summing the parts."
     let counter = bins(world)?;
     for order in 1..=40 {
         let _ = counter.apply(&format!("order-{order}"), order).await?;
@@ -86,8 +89,9 @@ pub(in crate::counter) async fn write_sharding_adds_up_the_bins(world: &World) -
     Ok(())
 }
 
-/// "Randomly select one of the items", but a retry must find the item of its first attempt.
+/// A retry finds the shard of its first attempt and is counted once.
 pub(in crate::counter) async fn write_sharding_counts_a_retry_once(world: &World) -> Verdict {
+    // Article 5: "Randomly select one of the items."
     let counter = bins(world)?;
     for order in 0..30_i64 {
         let op = format!("order-{order}");

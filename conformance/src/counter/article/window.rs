@@ -19,8 +19,9 @@ fn window(world: &World, capacity: u32) -> Result<Subject> {
     Subject::open(world.store(), strategy, Bounds::NONE)?.at("2024-11-22")
 }
 
-/// "When there is a connection drop we have no idea if the + 10 was applied or not": the key shows it.
+/// A retry is applied if its request was lost, and not if only its reply was lost.
 pub(in crate::counter) async fn article_3_a_key_that_is_contained_is_not_applied(world: &World) -> Verdict {
+    // Article 3: "When there is a connection drop we have no idea if the + 10 was applied or not."
     let counter = window(world, 100)?;
     lose(&counter, Fate::ReplyLost, "15.dfc31777", 10).await?;
     lose(&counter, Fate::RequestLost, "15.a1b2c3d4", 10).await?;
@@ -30,9 +31,9 @@ pub(in crate::counter) async fn article_3_a_key_that_is_contained_is_not_applied
     Ok(())
 }
 
-/// "With 10 concurrent requests, 1 will succeed, but the other 9 will fail the first time": here all are applied,
-/// without a read before the write.
+/// Ten concurrent changes of a window are all applied.
 pub(in crate::counter) async fn article_3_ten_concurrent_requests_all_add_up(world: &World) -> Verdict {
+    // Article 3: "With 10 concurrent requests, 1 will succeed, but the other 9 will fail the first time."
     let counter = window(world, 100)?;
     let answers = race(10, |number| {
         let counter = counter.clone();
@@ -44,8 +45,8 @@ pub(in crate::counter) async fn article_3_ten_concurrent_requests_all_add_up(wor
     Ok(())
 }
 
-/// The article removes the oldest key when a new one comes, so a retry in a burst is lost. The window returns `Full`
-/// instead.
+/// A window that is full of young keys returns `Full` instead of forgetting the oldest key, so every retry is
+/// recognised.
 pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(world: &World) -> Verdict {
     let counter = window(world, 5)?;
     for number in 1..=5 {
@@ -62,9 +63,9 @@ pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(
     Ok(())
 }
 
-/// "From that moment on the list will always have every key from the last 5 minutes", and each key for at least that
-/// time.
+/// A window remembers each key for at least five minutes, and then makes room for another.
 pub(in crate::counter) async fn article_3_keys_live_for_five_minutes(world: &World) -> Verdict {
+    // Article 3: "From that moment on the list will always have every key from the last 5 minutes."
     let counter = window(world, 3)?;
     let _ = counter.apply("old", 10).await?;
     world.pass(if world.can_travel() { FIVE_MINUTES - Duration::from_secs(20) } else { world.short() }).await;
@@ -81,8 +82,9 @@ pub(in crate::counter) async fn article_3_keys_live_for_five_minutes(world: &Wor
     Ok(())
 }
 
-/// "It is important to remember that if there are zero elements in the list": the first key needs no pre-filled list.
+/// The first change of a key needs nothing prepared, and its retry is recognised.
 pub(in crate::counter) async fn article_3_the_first_key_needs_nothing_before_it(world: &World) -> Verdict {
+    // Article 3: "It is important to remember that if there are zero elements in the list."
     for day in 1..=5 {
         let counter = window(world, 3)?.at(format!("2024-11-{day:02}"))?;
         ensure_eq!(counter.apply("first", 10).await?, counter.applied(10), "the first key of day {day}");
@@ -91,8 +93,9 @@ pub(in crate::counter) async fn article_3_the_first_key_needs_nothing_before_it(
     Ok(())
 }
 
-/// "A bank needs to prevent an account from withdrawing funds that it does not have", retried or not.
+/// Concurrent withdrawals never overdraw an account, whether they are retried or not.
 pub(in crate::counter) async fn article_3_an_account_is_never_overdrawn(world: &World) -> Verdict {
+    // Article 3: "A bank needs to prevent an account from withdrawing funds that it does not have."
     let account = window(world, 100)?.bounded(Bounds::at_least(0));
     let _ = account.apply("deposit", 25).await?;
     race(8, |number| {
@@ -104,7 +107,7 @@ pub(in crate::counter) async fn article_3_an_account_is_never_overdrawn(world: &
                 (first, again),
                 (Counted::Applied { value: one }, Counted::AlreadyApplied { value: other }) if one == other
             );
-            ensure!(same || first == again, "a withdrawal is told {first:?}, and then {again:?}");
+            ensure!(same || first == again, "a withdrawal is answered {first:?}, and then {again:?}");
             Ok(())
         }
     })

@@ -31,7 +31,7 @@ impl Book {
     }
 }
 
-/// Every text comes back byte for byte, for every page length. A change without a reason shows none.
+/// A log shows the reason of each change byte for byte, for every page length. A change without a reason shows none.
 pub(in crate::counter) async fn a_log_shows_why_each_change_was_made(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     let mut texts = nasty_texts();

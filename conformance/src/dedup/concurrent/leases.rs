@@ -11,7 +11,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::{SIZES, race};
 use crate::world::World;
 
-/// Each caller begins with its own op.
+/// Runs a race of begins on one id. Each caller has its own op.
 async fn race_begins(world: &World, name: &str, count: usize) -> Result<Vec<Begun>, Failure> {
     let job = id(name)?;
     race_on(world, count, move |number, repos| {
@@ -32,7 +32,7 @@ fn the_one(answers: Vec<Begun>) -> Result<Lease, Failure> {
                 leases.push(lease);
             }
             other => {
-                ensure_matches!(other, Begun::InFlight { .. }, "what caller {number} of {count} was told")
+                ensure_matches!(other, Begun::InFlight { .. }, "the answer to caller {number} of {count}")
             }
         }
     }
@@ -92,7 +92,8 @@ pub(in crate::dedup) async fn racing_begins_of_one_op_share_one_lease(world: &Wo
     Ok(())
 }
 
-/// Callers take turns to begin and abort. While one has the lease, no other does, and the fences grow in that order.
+/// Callers take turns to begin and abort. While a caller has the lease, no other caller has it. Each new lease has a
+/// greater fence.
 pub(in crate::dedup) async fn racing_leases_exclude_each_other(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let (name, held, last) = (format!("job-{round}"), Arc::default(), Arc::default());
@@ -104,7 +105,7 @@ pub(in crate::dedup) async fn racing_leases_exclude_each_other(world: &World) ->
         .await?
         .into_iter()
         .sum();
-        ensure!(started > 0, "nobody ever started");
+        ensure!(started > 0, "no caller ever started a lease");
     }
     Ok(())
 }
@@ -146,7 +147,8 @@ async fn take_turns(repos: &Repos, name: &str, number: usize, inside: &Inside) -
     Ok(started)
 }
 
-/// Either the lapsed lease still completes and the other caller finds the result, or the lapsed lease is fenced.
+/// A complete of a lapsed lease and a begin by another caller race. Either the lease completes and the begin returns
+/// the result, or the lease is fenced.
 pub(in crate::dedup) async fn a_late_complete_and_a_new_begin_agree(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for old in lapsed(world, &repos, "ada", world.profile().rounds * 8).await? {

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::history::{Limits, Recorder, check};
 use crate::world::World;
 
-/// The value that each version was seen with: always the same, for every reader.
+/// The value of each version. Every reader of a version must see the same value.
 #[derive(Default)]
 struct Versions(Mutex<BTreeMap<Version, Op>>);
 
@@ -51,7 +51,7 @@ fn payload(number: Op) -> Result<Payload, Failure> {
 }
 
 impl Caller {
-    /// Chooses the next call: mostly a new one, sometimes the last one again, as a retry.
+    /// Chooses the next call: mostly a new call, sometimes the last call again, as a retry.
     fn choose(&mut self) -> Call {
         self.turn += 1;
         let op = self.number * 100 + self.turn;
@@ -72,7 +72,7 @@ impl Caller {
 
     fn saw(&mut self, entry: &Entry) -> Result<Op, Failure> {
         let shown = String::from_utf8_lossy(entry.value.as_bytes()).into_owned();
-        let value = shown.parse().map_err(|_| Failure::new(format!("nobody wrote the value {shown:?}")))?;
+        let value = shown.parse().map_err(|_| Failure::new(format!("no caller wrote the value {shown:?}")))?;
         self.put(value, entry.version)?;
         Ok(value)
     }
@@ -87,11 +87,11 @@ impl Caller {
         entry.map(|entry| self.saw(entry)).transpose()
     }
 
-    /// Returns the version with which the value was seen. A retry names the version of its first attempt.
+    /// Returns the version with which a caller saw this value.
     fn version_of(&self, value: Op) -> Result<Version, Failure> {
         let seen = self.versions.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = seen.iter().find(|(_, noted)| **noted == value).map(|(version, _)| *version);
-        found.ok_or_else(|| Failure::new(format!("nobody saw the value {value}")))
+        found.ok_or_else(|| Failure::new(format!("no caller saw the value {value}")))
     }
 
     async fn make(&mut self, call: Call) -> Result<Reply, Failure> {
@@ -144,7 +144,7 @@ impl Caller {
         Ok(match self.repos.leases.begin(&self.place, &name(op)?, LONG, None).await? {
             Begun::Started(lease) => {
                 let same = self.lease.as_ref().is_none_or(|(held, known)| *held != op || *known == lease);
-                ensure!(same, "one op was given the lease {lease:?} and before {:?}", self.lease);
+                ensure!(same, "one op was given the lease {lease:?} after {:?}", self.lease);
                 self.lease = Some((op, lease));
                 Reply::Started
             }
@@ -157,7 +157,7 @@ impl Caller {
 
     fn lease(&self, op: Op) -> Result<Lease, Failure> {
         let lease = self.lease.clone().filter(|(held, _)| *held == op).map(|(_, lease)| lease);
-        lease.ok_or_else(|| Failure::new("a lease that was never given"))
+        lease.ok_or_else(|| Failure::new("the caller has no lease of this operation"))
     }
 
     async fn complete(&mut self, op: Op) -> Result<Reply, Failure> {

@@ -18,7 +18,7 @@ fn races(world: &World) -> Result<Vec<(DedupId, usize)>, Failure> {
     each.map(|(round, size)| Ok((id(&format!("order-{round}-{size}"))?, size))).collect()
 }
 
-/// Each caller records its own value for the id with its own op.
+/// Runs a race of records on one id. Each caller has its own value and its own op.
 async fn race_records(world: &World, name: &str, count: usize) -> Result<Vec<Recorded>, Failure> {
     let order = id(name)?;
     race_on(world, count, move |number, repos| {
@@ -83,7 +83,7 @@ pub(in crate::dedup) async fn racing_retries_of_one_op_are_again(world: &World) 
         })
         .await?;
         let news = answers.iter().filter(|answer| matches!(answer, Recorded::New(_))).count();
-        ensure_eq!(news, 1, "callers of {size} with one op that were told New");
+        ensure_eq!(news, 1, "callers of {size} with one op that were answered New");
         let entry = Repos::of(world.store())?.entry(&order).await?;
         for answer in answers {
             match answer {
@@ -186,7 +186,7 @@ pub(in crate::dedup) async fn racing_resets_repeat_no_version(world: &World) -> 
         .concat();
         let distinct: BTreeSet<_> = versions.iter().collect();
         ensure_eq!(distinct.len(), versions.len(), "distinct versions of the records of one id");
-        ensure!(!versions.is_empty(), "nobody ever recorded");
+        ensure!(!versions.is_empty(), "no caller ever recorded a value");
         Repos::of(world.store())?.ensure_value(&id(&name)?, None).await?;
     }
     Ok(())

@@ -37,7 +37,8 @@ impl Moment {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     state: State,
-    /// Operations that have ended. Each must be remembered until its time, and may be remembered for longer.
+    /// The ended operations, each with the time until which the store must remember it. The store may remember it for
+    /// longer.
     ended: BTreeMap<OpId, Duration>,
     versions: Vec<Version>,
     leases: Vec<Lease>,
@@ -87,8 +88,8 @@ impl Known {
         }
     }
 
-    /// Returns whether the operation has ended. If the store may have forgotten that and the reply shows it, the model
-    /// forgets it too.
+    /// Returns whether the operation has ended. The model forgets the end if its time is over and the reply (`as_told`
+    /// is false) shows that the store has forgotten it.
     fn has_ended(&mut self, op: &OpId, now: Duration, as_told: bool) -> bool {
         let may_forget = self.ended.get(op).is_some_and(|until| *until <= now);
         if may_forget && !as_told {
@@ -97,7 +98,8 @@ impl Known {
         self.ended.contains_key(op)
     }
 
-    /// Forgets this lease if it lapsed so long ago that the store may have forgotten it and the reply shows that.
+    /// Forgets this lease if the reply shows that the store has forgotten it, and it lapsed so long ago that the store
+    /// may have done so.
     fn forget_lapsed(&mut self, asked: &Lease, now: Duration, as_told: bool) {
         let may_forget = self.holding(asked).is_some_and(|until| *until + memory() <= now);
         if as_told && may_forget {
@@ -127,7 +129,7 @@ impl Known {
     }
 
     fn refuse<T>(&self, found: impl std::fmt::Debug) -> Result<T, Failure> {
-        Err(Failure::new(format!("the reply is {found:?}, though {self:#?}")))
+        Err(Failure::new(format!("the reply is {found:?}, but the model is {self:#?}")))
     }
 
     pub(super) fn record(
@@ -214,7 +216,8 @@ impl Known {
         Ok(())
     }
 
-    /// Returns the fingerprint of the id. The fingerprint of a lapsed lease is forgotten by the clock, deleted or not.
+    /// Returns the fingerprint of the id. A lapsed lease loses its fingerprint by the clock, whether upkeep has deleted
+    /// it or not.
     fn fingerprint(&self, now: Duration) -> Option<&Fingerprint> {
         match &self.state {
             State::Vacant => None,
@@ -286,7 +289,7 @@ impl Known {
         Ok(())
     }
 
-    /// Returns the end of the lease if the lease was begun last and has not ended by a call.
+    /// Returns the end of the lease if it is the newest lease of the id and no call has ended it.
     fn holding(&mut self, lease: &Lease) -> Option<&mut Duration> {
         match &mut self.state {
             State::Leased { lease: held, until, .. } if held == lease => Some(until),
@@ -318,7 +321,7 @@ impl Known {
         self.finish(moment, entry, &lease.op, Some(lease.clone()), retention)
     }
 
-    /// Aborts. An operation that has ended is aborted, whichever call and lease ended it.
+    /// Aborts the lease. The answer is `Aborted` if the operation has ended, whichever call and lease ended it.
     pub(super) fn abort(&mut self, moment: Moment, lease: &Lease, found: Aborted) -> Verdict {
         self.forget_lapsed(lease, moment.now, found == Aborted::Fenced);
         if self.holding(lease).is_some() {

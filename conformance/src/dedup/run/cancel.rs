@@ -23,7 +23,7 @@ async fn dropped(world: &World, repos: &Repos, job: &DedupId, who: &OpId) -> Res
         pending().await
     });
     tokio::select! {
-        ran = run => return Err(Failure::new(format!("work that never ends came to its end: {ran:?}"))),
+        ran = run => return Err(Failure::new(format!("a run ended although its work never ends: {ran:?}"))),
         () = begun.notified() => {}
     }
     let begun = repos.leases.begin(job, who, LONG, None).await?;
@@ -52,7 +52,7 @@ pub(in crate::dedup) async fn a_dropped_run_leaves_a_lease_that_lapses(world: &W
     world.pass(lease(world)).await;
     let mut ran = run_well(&repos, &timer, &anothers, &options(world), |_| tally.work("late")).await?;
     if matches!(ran, Ran::InFlight { .. }) {
-        // A run that takes up a lease extends it at once, and that call was still in flight.
+        // A run with `take_up` extends its lease at once. That call of the dropped run was still in flight.
         world.pass(lease(world)).await;
         ran = run_well(&repos, &timer, &anothers, &options(world), |_| tally.work("late")).await?;
     }
@@ -70,7 +70,8 @@ pub(in crate::dedup) async fn dropping_a_run_anywhere_records_one_result(world: 
     Ok(())
 }
 
-/// Drops a run at this point. Returns whether it has such a point. The next run of the same op finishes it in any case.
+/// Drops a run at this await point, and checks that the next run of the same op finishes it. Returns false if the run
+/// ended before this point.
 async fn drop_run_at(world: &World, point: usize) -> Result<bool, Failure> {
     let world = world.another().await?;
     let old = Repos::of(world.store())?;
@@ -89,7 +90,7 @@ async fn drop_run_at(world: &World, point: usize) -> Result<bool, Failure> {
     let fresh = Repos::of(&world.client().await?)?;
     let next = run_well(&fresh, &timer, &job, &own, |_| tally.work("result")).await?;
     match next {
-        Ran::Done(_) => ensure!(was_dropped, "a second run did the work of one that was done"),
+        Ran::Done(_) => ensure!(was_dropped, "a second run repeated finished work"),
         other => ensure_eq!(other, Ran::Replayed(text("result")?), "the next run"),
     }
     ensure!((1..=2).contains(&tally.begun()), "the work was done {} times", tally.begun());
@@ -100,7 +101,7 @@ async fn drop_run_at(world: &World, point: usize) -> Result<bool, Failure> {
     Ok(was_dropped)
 }
 
-/// The caller goes away, like a web client that closes its connection.
+/// A run to its end finishes its work after its caller has gone, like a web client that closes its connection.
 pub(in crate::dedup) async fn a_run_to_its_end_outlives_its_caller(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
@@ -114,14 +115,14 @@ pub(in crate::dedup) async fn a_run_to_its_end_outlives_its_caller(world: &World
     let (leases, own) = (Arc::clone(&repos.leases), options(world));
     let running = run_to_end(leases, Arc::clone(&timer), tokio::spawn, &job, &own, work);
     tokio::select! {
-        ran = running => return Err(Failure::new(format!("work that may not end came to its end: {ran:?}"))),
+        ran = running => return Err(Failure::new(format!("a run ended although its work may not end: {ran:?}"))),
         () = begun.notified() => {}
     }
     may_end.notify_one();
     let waiting = options(world).wait(LONG);
     let next = run_well(&repos, &timer, &job, &waiting, |_| tally.work("second"));
     let ran = timer.pass_while(Duration::from_millis(1), 1, next).await?;
-    ensure_eq!(ran, Ran::Replayed(text("result")?), "the run of whoever comes next");
+    ensure_eq!(ran, Ran::Replayed(text("result")?), "the next run");
     ensure_eq!(tally.begun(), 1, "how often the work was done");
     Ok(())
 }

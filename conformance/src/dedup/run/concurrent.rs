@@ -56,7 +56,8 @@ pub(in crate::dedup) async fn racing_runs_work_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A request comes twice, with the same fingerprint: one copy works, and the other learns that it is in flight.
+/// Two copies of a request with one fingerprint run at once: one does the work, and the other learns that it is in
+/// flight.
 pub(in crate::dedup) async fn the_same_request_twice_works_once(world: &World) -> Verdict {
     let [here, there] = Repos::pair(world).await?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
@@ -116,7 +117,7 @@ pub(in crate::dedup) async fn racing_runs_wait_for_the_first(world: &World) -> V
     Ok(())
 }
 
-/// The first few runs fail, the next one takes over, and the others see its result.
+/// The first few runs fail, another run then does the work, and all other runs see its result.
 pub(in crate::dedup) async fn racing_runs_try_on_after_failures(world: &World) -> Verdict {
     let clients = Repos::pair(world).await?;
     for (round, size) in long_races(world) {

@@ -12,7 +12,7 @@ use crate::dedup::{Repos, id, op, text};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// A name stands for one run. A run that is over says nothing about another run that has begun.
+/// A run whose work failed is over: a retry with its op does no work, and a run with another op does the work.
 pub(in crate::dedup) async fn a_name_whose_work_failed_is_over(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
@@ -23,11 +23,11 @@ pub(in crate::dedup) async fn a_name_whose_work_failed_is_over(world: &World) ->
     ensure_eq!(again, Ran::Over, "a run that takes up what has failed");
     ensure_eq!(tally.begun(), 0, "how often the work was done for it");
     let ran = run_well(&repos, &timer, &job, &options(world), |_| tally.work("result")).await?;
-    ensure_eq!(ran, Ran::Done(text("result")?), "a run of its own after that");
+    ensure_eq!(ran, Ran::Done(text("result")?), "a run with another op after that");
     Ok(())
 }
 
-/// The work is done, although its result cannot be returned.
+/// A run whose result is too long to record returns `NotKept`, and a later run does not do the work again.
 pub(in crate::dedup) async fn a_result_that_is_too_long_is_not_made_again(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
@@ -55,13 +55,13 @@ pub(in crate::dedup) async fn work_that_panics_gives_its_lease_back(world: &Worl
         let work = async |_| -> Result<Payload, Failure> { resume_unwind(Box::new("as the case asked")) };
         run(&*leases, &*same_timer, &same_job, &own, work).await
     });
-    ensure!(task.await.is_err_and(|ended| ended.is_panic()), "the panic of the work did not go on");
+    ensure!(task.await.is_err_and(|ended| ended.is_panic()), "the panic of the work was not passed on");
     let ran = run_well(&repos, &timer, &job, &options, |_| tally.work("result")).await?;
     ensure_eq!(ran, Ran::Done(text("result")?), "a run right after the panic");
     Ok(())
 }
 
-/// The work is done and cannot be repeated, so no other run may begin before its result is recorded.
+/// While the result of finished work is not recorded yet, no other run begins.
 pub(in crate::dedup) async fn the_lease_lasts_until_the_result_is_recorded(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());

@@ -8,7 +8,7 @@ use std::time::Duration;
 use storagebox_core::layer::{Call, Layer, LayeredPart, Next, Request, Response};
 use storagebox_core::{Begun, DedupId, Error, ErrorKind, LeaseRepo, OpId, Result, async_trait};
 
-/// Refuses a number of completions, and each time, if `looks`, lets another operation try to begin.
+/// A lease repository that refuses this many completions. If `looks`, another operation tries to begin at each refusal.
 pub(super) struct Refusing {
     inner: Arc<dyn LeaseRepo>,
     left: AtomicUsize,

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 
-/// The least time that a waiter waits between two checks.
+/// The shortest pause between two checks by a run that waits.
 const A_LOOK: Duration = Duration::from_millis(100);
 
 pub(in crate::dedup) async fn the_first_result_is_replayed(world: &World) -> Verdict {
@@ -66,7 +66,8 @@ pub(in crate::dedup) async fn anothers_lease_is_in_flight(world: &World) -> Verd
     Ok(())
 }
 
-/// The result of the lease must be the one that is recorded.
+/// A record that is made while a run holds the lease returns `InFlight`, also if the op of the run makes it. The id
+/// keeps the result of the run.
 pub(in crate::dedup) async fn a_record_during_a_lease_is_in_flight(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, ada, bob) = (id("job")?, StoreTimer::of(world), op("ada")?, op("bob")?);
@@ -99,7 +100,7 @@ pub(in crate::dedup) async fn waiting_ends_with_the_deadline(world: &World) -> V
     let ran = timer.pass_while(A_LOOK, 1, run).await?;
     ensure_matches!(ran, Ran::InFlight { .. }, "a run that waited in vain");
     let waited = storagebox_core::Timer::now(&*timer) - begun;
-    ensure!(waited >= deadline, "it waited for {waited:?} instead of {deadline:?}");
+    ensure!(waited >= deadline, "the run waited for {waited:?} instead of {deadline:?}");
     ensure_eq!(tally.begun(), 0, "how often the work was done");
     Ok(())
 }
@@ -112,7 +113,7 @@ pub(in crate::dedup) async fn a_waiter_takes_over_a_lapsed_lease(world: &World) 
     let run = run_well(&repos, &timer, &job, &options, |fence| {
         let (tally, grown) = (&tally, fence > other.fence);
         async move {
-            ensure!(grown, "the fence {fence:?} was given after an older one that is not smaller");
+            ensure!(grown, "the fence {fence:?} is not greater than the older fence");
             tally.work("result").await
         }
     });
@@ -132,7 +133,8 @@ pub(in crate::dedup) async fn long_work_keeps_its_lease(world: &World) -> Verdic
             timer.pass(lease(world) / 4, 1).await;
             let other = there.leases.begin(&job, &bob, LONG, None).await?;
             let left = ensure_matches!(other, Begun::InFlight { remaining } => remaining, "another's begin");
-            // A real clock may have had a slow moment; a clock that the suite moves has none.
+            // On a real clock a busy machine may delay the heartbeat. A clock that the suite moves waits for the
+            // heartbeat.
             let in_time = !world.can_travel() || left >= lease(world) / 2;
             ensure!(in_time, "only {left:?} of the lease were left during the work");
         }
@@ -143,7 +145,8 @@ pub(in crate::dedup) async fn long_work_keeps_its_lease(world: &World) -> Verdic
     there.ensure_value(&job, Some("result")).await
 }
 
-/// Returns a link that loses everything after the begin until it is healed: the runner's heartbeats do not arrive.
+/// Returns a link that delivers the begin of a lease and loses all later requests, such as heartbeats, until it is
+/// healed.
 fn losing_touch() -> Arc<Link> {
     Link::script([Fate::Delivered].into_iter().chain(repeat_n(Fate::RequestLost, 1_000)))
 }
@@ -235,8 +238,8 @@ pub(in crate::dedup) async fn another_fingerprint_does_not_run(world: &World) ->
     Ok(())
 }
 
-/// A service is killed during a charge. Another request with the same key must not settle the order, and the true retry
-/// completes it.
+/// After a run is killed, a retry of its request does the work. Another request with the same key is refused before and
+/// after.
 pub(in crate::dedup) async fn a_killed_run_is_resumed_by_its_own_request(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("order")?, StoreTimer::of(world), Tally::default());

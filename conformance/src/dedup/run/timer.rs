@@ -13,8 +13,8 @@ use crate::world::World;
 
 /// A timer on the store's time. If the suite moves the clock, the timer moves with it.
 ///
-/// Time moves only while every participant sleeps, and then all whose sleep is over act before time moves again. So a
-/// runner is never late with a heartbeat, however the threads are scheduled.
+/// Time moves only while every participant sleeps. Every participant whose sleep is over acts before time moves again.
+/// So a runner is never late with a heartbeat, however the threads are scheduled.
 pub(super) struct StoreTimer {
     clock: Option<Arc<dyn TestClock>>,
     start: Instant,

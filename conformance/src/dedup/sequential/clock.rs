@@ -11,10 +11,11 @@ use crate::race::answered;
 use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// How often a call is held until other calls have overtaken it.
+/// The most attempts to hold a call until other calls have overtaken it.
 const ATTEMPTS: usize = 3;
 
-/// A call must not judge a lease by a time that it read after the lease: the lease was extended in between.
+/// A begin must not judge a lease by a time that it read after it read the lease: another call may extend the lease in
+/// between.
 pub(in crate::dedup) async fn a_lease_that_is_extended_while_a_begin_reads_the_clock_is_in_flight(
     world: &World,
 ) -> Verdict {
@@ -65,7 +66,8 @@ impl Late {
     }
 }
 
-/// A call must not judge a lease by a time from before its turn: the lease has lapsed since, and another has begun.
+/// A call that waits must not judge a lease by a time from before the wait. During the wait the lease lapses and
+/// another lease begins.
 pub(in crate::dedup) async fn a_call_that_was_held_after_it_read_the_clock_ends_no_other_lease(
     world: &World,
 ) -> Verdict {
@@ -84,7 +86,7 @@ pub(in crate::dedup) async fn a_call_that_was_held_after_it_read_the_clock_ends_
             let call = late.is_done(repos.clone(), lease);
             let (is_done, was_held) = with_call_held(&*clock, Held::AfterItHasRead, call, begin).await?;
             if let Some(Begun::Started(lease)) = begun {
-                ensure!(!is_done, "{late:?} of a lapsed lease was made, and another had begun");
+                ensure!(!is_done, "{late:?} of a lapsed lease was made after another had begun");
                 let completed = repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
                 ensure_matches!(completed, Completed::Completed(_), "completing the lease that lives after {late:?}");
             }

@@ -20,7 +20,7 @@ impl Ending for Leases {
         Ok(())
     }
 
-    /// Tries to record: a record is refused during the lease, and settles the id after it.
+    /// Tries to record a value. The record is refused while the lease lasts, and is made after the lease has ended.
     async fn left(&self, name: &str) -> Result<Option<Option<Duration>>, Failure> {
         let recorded = self.0.records.record(&id(name)?, &text("late")?, &op("bob")?, Retention::Forever).await?;
         Ok(match recorded {
@@ -30,7 +30,7 @@ impl Ending for Leases {
     }
 }
 
-/// Records, or results of leases.
+/// Records. If the flag is set, each is the result of a completed lease.
 struct Kept(Repos, bool);
 
 #[async_trait]

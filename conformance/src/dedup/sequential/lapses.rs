@@ -7,7 +7,7 @@ use crate::dedup::{LONG, Repos, id, op, text};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// Returns a lapsed lease of `ada` with the fingerprint `ten`. Its work may have had an effect.
+/// Returns a lapsed lease of `ada` with the fingerprint `ten`.
 async fn lapsed(world: &World, repos: &Repos, name: &str) -> Result<Lease, Failure> {
     let (ten, short) = (Fingerprint::new("ten")?, world.short());
     let begun = repos.leases.begin(&id(name)?, &op("ada")?, short, Some(&ten)).await?;
@@ -16,8 +16,8 @@ async fn lapsed(world: &World, repos: &Repos, name: &str) -> Result<Lease, Failu
     Ok(lease)
 }
 
-/// A service is killed during a charge. Another request with the same key must not begin in its place: it would record
-/// a result that the true retry could never replace.
+/// After a lease has lapsed, only a request with the fingerprint of the lease may begin. Another request gets
+/// `Mismatch`.
 pub(in crate::dedup) async fn a_lapsed_lease_keeps_its_fingerprint(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let first = lapsed(world, &repos, "order").await?;
@@ -66,8 +66,9 @@ pub(in crate::dedup) async fn a_lapsed_lease_without_a_fingerprint_takes_any(wor
     Ok(())
 }
 
-/// An abort says that the work of this lease had no effect. It says nothing about an earlier lease that lapsed.
+/// An abort of a lease keeps the fingerprint of an earlier, lapsed lease of the id.
 pub(in crate::dedup) async fn an_abort_leaves_the_fingerprint_of_an_earlier_lapse(world: &World) -> Verdict {
+    // The abort says only that the work of its own lease had no effect.
     let repos = Repos::of(world.store())?;
     for (name, who, asked) in [("a", "bob", Some("ten")), ("b", "bob", None), ("c", "ada", Some("ten"))] {
         lapsed(world, &repos, name).await?;
@@ -94,7 +95,7 @@ pub(in crate::dedup) async fn an_abort_leaves_the_fingerprint_of_an_earlier_laps
     Ok(())
 }
 
-/// The owner itself says that its work had no effect, however late.
+/// An abort of a lapsed lease by its owner lets a request with another fingerprint begin.
 pub(in crate::dedup) async fn an_abort_of_the_lapsed_lease_itself_frees_the_id(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let lease = lapsed(world, &repos, "job").await?;
@@ -103,7 +104,7 @@ pub(in crate::dedup) async fn an_abort_of_the_lapsed_lease_itself_frees_the_id(w
     Ok(())
 }
 
-/// A record settles the id although it has no fingerprint: every later caller gets the recorded value.
+/// A record on an id with a lapsed lease settles the id: every later caller gets the recorded value.
 pub(in crate::dedup) async fn a_record_settles_a_lapsed_lease(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for (name, aborts) in [("job", false), ("aborted", true)] {
@@ -121,7 +122,7 @@ pub(in crate::dedup) async fn a_record_settles_a_lapsed_lease(world: &World) -> 
     Ok(())
 }
 
-/// The fingerprint is forgotten by the clock, whether upkeep has deleted the lapsed lease or not.
+/// The fingerprint of a lapsed lease is forgotten by the clock, whether upkeep has deleted the lease or not.
 pub(in crate::dedup) async fn a_lapsed_fingerprint_is_forgotten_with_operations(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for (number, upkeep) in [false, true].into_iter().enumerate() {

@@ -90,7 +90,7 @@ pub(in crate::dedup) async fn others_see_the_winners_value(world: &World) -> Ver
     repos.ensure_value(&order, Some("second")).await
 }
 
-/// Many other operations come in between: a memory of the last few operations would not suffice.
+/// A retry of the op that made the record returns `Again`, even after many other operations.
 pub(in crate::dedup) async fn the_winners_retry_is_again(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (order, ada, bob) = (id("order")?, op("ada")?, op("bob")?);

@@ -10,7 +10,7 @@ use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
 
-/// Each kind of call is the first one on an expired record of a separate id: no call depends on a cleanup by another.
+/// Every kind of call treats an expired record as absent, even if it is the first call after the expiry.
 pub(in crate::dedup) async fn an_expired_record_is_absent(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (ada, bob, short) = (op("ada")?, op("bob")?, world.short());

@@ -6,7 +6,7 @@ use super::{Messaged, entities_of, token};
 use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
-/// It does not matter which of the two namespaces was created first.
+/// A ledger consumes and creates tokens only in the namespaces that it joins, whichever of them was created first.
 pub(in super::super) async fn each_join_is_of_its_own_namespace(world: &World) -> Verdict {
     let (one, other): (Namespace, Namespace) = ("one".parse()?, "other".parse()?);
     for (incoming, outgoing) in [(&one, &other), (&other, &one)] {
@@ -21,7 +21,7 @@ pub(in super::super) async fn each_join_is_of_its_own_namespace(world: &World) -
     Ok(())
 }
 
-/// The consumed and the created token have the same name, so that only their namespaces differ.
+/// Checks the commits of a ledger with these joins. The consumed and the created token have one name in two namespaces.
 async fn exchanges(world: &World, (incoming, outgoing): (&Namespace, &Namespace), joins: &Joins) -> Verdict {
     let (came, goes) = (world.store().token_store(incoming)?, world.store().token_store(outgoing)?);
     let entities = world.store().entity_ledger(&"entities".parse()?, joins)?;

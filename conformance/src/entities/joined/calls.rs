@@ -16,7 +16,7 @@ use crate::world::World;
 pub(in super::super) enum Call {
     /// The commit adds an entry and creates tokens.
     Exchange,
-    /// The commit leaves nothing to do.
+    /// The commit adds no entry and creates no tokens.
     Finish,
 }
 

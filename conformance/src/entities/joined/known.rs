@@ -6,7 +6,7 @@ use super::{Messaged, exchange, fresh_entry, joined, live, op, token};
 use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
-/// Another copy of the message that has seen the entry's version consumes nothing, whether it adds an entry or not.
+/// A second commit of a message that has an entry consumes and creates no token, even if it knows the current version.
 pub(in super::super) async fn a_message_that_has_an_entry_keeps_its_token(world: &World) -> Verdict {
     let ((entities, tokens), one, its) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     tokens.create_tokens(std::slice::from_ref(&its)).await?;
@@ -23,7 +23,8 @@ pub(in super::super) async fn a_message_that_has_an_entry_keeps_its_token(world:
     Ok(())
 }
 
-/// The commit is recognised for as long as the token remembers its consumer. Until then, a repetition restores nothing.
+/// After the entry was removed, a repeated commit is recognised by its token until the token is forgotten. It changes
+/// nothing then or later.
 pub(in super::super) async fn a_commit_is_known_by_its_token_behind_its_entry(world: &World) -> Verdict {
     let ((entities, tokens), one, its) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     tokens.create_tokens(std::slice::from_ref(&its)).await?;
@@ -41,7 +42,7 @@ pub(in super::super) async fn a_commit_is_known_by_its_token_behind_its_entry(wo
     Ok(())
 }
 
-/// A forgotten token is unknown. A message that carries it must not be taken for a finished one.
+/// A commit creates a token that was discarded and forgotten, so that the message that carries it can be processed.
 pub(in super::super) async fn a_token_that_is_forgotten_is_created_again(world: &World) -> Verdict {
     let ((entities, tokens), one, its) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     let commit = exchange(&*entities, &one, &its).await?;
@@ -59,7 +60,7 @@ pub(in super::super) async fn a_token_that_is_forgotten_is_created_again(world: 
     Ok(())
 }
 
-/// A commit without an entry leaves only the version, even if it deletes the entity.
+/// A store remembers the version of an entity that was deleted by a commit without an entry.
 pub(in super::super) async fn a_deletion_without_an_entry_is_remembered(world: &World) -> Verdict {
     let ((entities, tokens), one, late) =
         (joined(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "late")?);

@@ -56,7 +56,7 @@ impl Endpoint {
         Ok(Self { plan, entities, tokens, processor, queue, ids })
     }
 
-    /// Replaces the dispatcher by one that sometimes fails, before or after it has sent the messages.
+    /// Lets the dispatcher sometimes fail, before or after it has sent the messages.
     pub(super) fn with_failing_dispatch(mut self, seed: u64) -> Self {
         let (queue, tokens) = (Arc::clone(&self.queue), Arc::clone(&self.tokens));
         let failing = Failing { queue, tokens: Arc::clone(&tokens), rng: Mutex::new(Rng::with_seed(seed)) };
@@ -88,7 +88,7 @@ impl Endpoint {
                 return Ok(outcome);
             }
         }
-        Err(Failure::new(format!("{message:?} is not answered however often it comes")))
+        Err(Failure::new(format!("{message:?} has no answer after 1,000 calls")))
     }
 
     pub(super) async fn entry_of(&self, message: &Message) -> Result<bool, Failure> {
@@ -114,7 +114,7 @@ impl Endpoint {
                 }
             }
         }
-        Err(Failure::new("entries are pending however often they are resumed"))
+        Err(Failure::new("entries are still pending after 1,000 sweeps"))
     }
 
     /// Checks that neither the message's token nor its entry is left.
@@ -203,8 +203,8 @@ impl Queue {
         sent
     }
 
-    /// Notes tokens that were not created before sending. No receiver has any of the messages yet, so none can be
-    /// consumed.
+    /// Notes which tokens of these messages do not exist. It is called before the messages are sent, so no token can be
+    /// consumed yet.
     async fn note_unborn(&self, messages: &[Outgoing], tokens: &dyn TokenStore) {
         for outgoing in messages {
             if let Ok(false) = tokens.exists(&outgoing.token).await {
@@ -222,7 +222,8 @@ impl Dispatcher for Queue {
     }
 }
 
-/// Returns an error about every fourth time, after it has sent nothing, the first message or all.
+/// A dispatcher that returns an error about every fourth time, after it has sent nothing, the first message or all
+/// messages.
 struct Failing {
     queue: Arc<Queue>,
     tokens: Arc<dyn TokenStore>,

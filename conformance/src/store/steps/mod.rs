@@ -40,7 +40,7 @@ impl Step {
 
     /// Returns the step with this name.
     pub(crate) fn named(name: &str) -> Result<Self, Failure> {
-        Self::all().find(|step| step.name() == name).ok_or_else(|| Failure::new(format!("there is no step {name}")))
+        Self::all().find(|step| step.name() == name).ok_or_else(|| Failure::new(format!("there is no step {name:?}")))
     }
 
     pub(crate) fn name(self) -> String {
@@ -86,7 +86,7 @@ impl Step {
         }
     }
 
-    /// Returns whether the check changes nothing, so that it can be made before the call.
+    /// Returns whether `is_made` changes nothing, so that it can also be called before the call is made.
     pub(crate) fn asks_only(self) -> bool {
         !matches!((self.part, self.call), (Part::Dedup, "begin") | (Part::Counter, "cancel"))
     }

@@ -18,8 +18,7 @@ fn behind(link: &Arc<Link>, world: &World) -> Result<Links, Failure> {
     Ok(Links::of(&linked)?)
 }
 
-/// Whatever happens to one step of a commit, the token counts as used once the result is recorded, by this caller
-/// alone.
+/// A commit that meets a fault at any step is finished by the next call of its caller or of another.
 pub(in crate::tokens) async fn a_commit_that_stops_anywhere_is_finished_by_the_next_call(world: &World) -> Verdict {
     let near = Links::of(world.store())?;
     for step in 0..STEPS {
@@ -56,8 +55,8 @@ async fn stopped(world: &World, near: &Links, step: usize, fate: Fate, by_anothe
     Ok(())
 }
 
-/// One of two callers uses a token over a link that loses requests and answers. Lost calls may hold the lease; then
-/// time passes.
+/// One of two callers uses a token over a link that loses requests and answers. If a lost call holds the lease, the
+/// callers wait for its end.
 pub(in crate::tokens) async fn random_faults_leave_one_result(world: &World) -> Verdict {
     let (near, mut rng) = (Links::of(world.store())?, world.rng());
     for round in 0..world.profile().rounds {
@@ -100,7 +99,7 @@ async fn used_by_either(world: &World, far: &Links, name: &str, ada_first: bool)
             Err(error) => ensure!(error.is_retryable(), "a call that is answered {error}"),
         }
     }
-    Err(Failure::new("nobody gets a result, however often they come"))
+    Err(Failure::new("no caller gets a result in 1,000 turns"))
 }
 
 async fn agree(near: &Links, name: &str, result: &Payload) -> Verdict {

@@ -9,12 +9,13 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 
-/// After the drop comes the caller with its lease, another caller, or a recovery.
+/// A commit that is dropped at any await point is finished when its caller repeats it: at once, after a call by another
+/// caller, or after a recovery.
 pub(in crate::tokens) async fn a_commit_that_is_dropped_anywhere_is_finished(world: &World) -> Verdict {
     let near = Links::of(&world.client().await?)?;
     let gated: Arc<dyn Backend> = Link::gated().before_store(world.store());
     let far = Links::of(&gated)?;
-    // Each point is dropped with each of the three only if that costs no connections.
+    // Each point is tried with all three continuations only if the store needs no connections.
     let turns = if world.sandbox().upstream().is_none() { 3 } else { 1 };
     for turn in 0..turns {
         let mut point = 0;
@@ -77,7 +78,7 @@ pub(in crate::tokens) async fn a_begin_that_is_dropped_anywhere_blocks_nobody_fo
     Ok(())
 }
 
-/// Begins after a dropped begin, which may have been in flight and may have taken its lease only now.
+/// Begins the use of a token as `bob`, if necessary after a lease of a dropped begin has lapsed.
 async fn start_late(world: &World, near: &Links, name: &str) -> Result<TokenLease, Failure> {
     if let TokenBegun::Started(lease) = near.begin(name, "bob").await? {
         return Ok(lease);
@@ -86,8 +87,9 @@ async fn start_late(world: &World, near: &Links, name: &str) -> Result<TokenLeas
     near.start(name, "bob", LONG).await
 }
 
-/// Returns the next point at which to drop a call: all of the first points, as many as calls of a store in this process
-/// have, and then points with growing gaps. The cases of the parts drop each of their calls at every point.
+/// Returns the next await point at which to drop a call. The gaps between the points grow.
 fn next(point: usize) -> usize {
+    // The first points have no gaps: a call of a store in this process has no more points. The cases of the parts drop
+    // each of their calls at every point.
     point + 1 + point / 8
 }

@@ -33,7 +33,7 @@ pub(in crate::tokens) async fn racing_callers_have_one_result(world: &World) -> 
     Ok(())
 }
 
-/// Returns whether this call used the token. Other callers come during its work.
+/// Tries to use the token, and lets other callers try during the work. Returns whether this caller used the token.
 async fn won(links: &Links, link: &str, caller: &str) -> Result<bool, Failure> {
     let begun = links.begin(link, caller).await?;
     let TokenBegun::Started(lease) = begun else {
@@ -65,7 +65,7 @@ pub(in crate::tokens) async fn racing_calls_of_one_caller_work_once(world: &Worl
                         }
                         TokenBegun::Replayed(result) => return Ok(Ok(result)),
                         TokenBegun::InUse { .. } => tokio::task::yield_now().await,
-                        TokenBegun::Gone => return Err(Failure::new("the caller is told that the token is gone")),
+                        TokenBegun::Gone => return Err(Failure::new("the caller is answered that the token is gone")),
                     }
                 }
             }

@@ -23,7 +23,7 @@ pub(in crate::tokens) async fn what_breaks_a_limit_is_refused(world: &World) -> 
     links.create(&longest).await?;
     let none = links.links.begin(&*longest, "ada", Duration::ZERO).await;
     ensure_refused(none, ErrorKind::InvalidInput, "a lease of no time")?;
-    ensure_refused(links.begin(&longest, "").await, ErrorKind::InvalidInput, "nobody")?;
+    ensure_refused(links.begin(&longest, "").await, ErrorKind::InvalidInput, "an empty caller")?;
 
     let caller = "c".repeat(MAX_ID_BYTES);
     let lease = links.start(&longest, &caller, LONG).await?;

@@ -43,7 +43,7 @@ pub(in crate::tokens) async fn nothing_is_left_of_a_used_token(world: &World) ->
     Ok(())
 }
 
-/// The result is replayed for longer than the store remembers its token.
+/// A token that was forgotten and is created again can be used again, even while its first result is replayed.
 pub(in crate::tokens) async fn a_token_that_is_created_again_has_a_result_of_its_own(world: &World) -> Verdict {
     let links = Links::of(world.store())?.replaying(Duration::from_secs(30 * 24 * 3_600))?;
     links.used("code", "ada", "first").await?;

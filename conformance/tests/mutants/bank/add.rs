@@ -8,7 +8,7 @@ use super::BrokenBank;
 use crate::steps::lock;
 
 impl BrokenBank {
-    /// Reports the whole batch, but writes only the full pages of 25.
+    /// Reports all items as added, but writes only the full pages of 25 items.
     pub(super) async fn add_without_tail(&self, items: &[Item]) -> Result<Added> {
         let tail = if items.len() > 25 { items.len() % 25 } else { 0 };
         let mut report = self.inner.add(&items[..items.len() - tail]).await?;
@@ -23,7 +23,7 @@ impl BrokenBank {
         Ok(report)
     }
 
-    /// Counts an item whose hold has lapsed as new.
+    /// Reports an item as added if the item was present and its hold has lapsed.
     pub(super) async fn add_counting_the_lapsed(&self, items: &[Item]) -> Result<Added> {
         let had: Vec<_> = lock(&self.state.had).values().cloned().collect();
         let mut report = self.inner.add(items).await?;

@@ -67,9 +67,9 @@ const PAGE: usize = 500;
 /// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct BankState {
-    /// Claims that were given an item which the inner bank no longer gives them, or never gave them.
+    /// The answers that the mutant gives to claims whose item the inner bank has freed, or never gave to the claim.
     told: Mutex<HashMap<ClaimId, Held>>,
-    /// The item that one taker has read but not yet deleted.
+    /// The item that a taker has read but not yet deleted.
     read: Mutex<Option<Held>>,
     had: Mutex<HashMap<ClaimId, Item>>,
     takers: AtomicUsize,
@@ -93,7 +93,7 @@ pub(crate) struct BrokenBank {
 }
 
 impl BrokenBank {
-    /// Returns the claim under its name in the inner bank.
+    /// Returns the id of this claim in the inner bank.
     fn below(&self, claim: &ClaimId) -> Result<ClaimId> {
         match self.mistake {
             Some(Mistake::ClaimsOfOneClient) => ClaimId::new(format!("{}/{claim}", self.client)),
@@ -111,7 +111,7 @@ impl BrokenBank {
         })
     }
 
-    /// Returns the attempt as the mistake passes it on.
+    /// Returns the attempt that the mistake passes to the inner bank.
     fn spoilt(&self, attempt: Attempt) -> Result<Attempt> {
         self.state.void.spoilt(self.mistake.and_then(VoidMistake::of_bank), attempt)
     }
@@ -120,7 +120,7 @@ impl BrokenBank {
         lock(&self.state.told).get(claim).cloned()
     }
 
-    /// Frees the item of a holder, who still gets the old answer.
+    /// Frees the item of a claim. The mutant still answers that the claim holds the item.
     async fn free_under(&self, holder: &ClaimId) -> Result<()> {
         if let ClaimState::Held(held) = self.inner.get(holder).await? {
             lock(&self.state.told).insert(holder.clone(), held);

@@ -10,7 +10,7 @@ use storagebox_core::{
 use super::{BrokenBank, PAGE};
 use crate::steps::{Shown, UnderWay, between_steps, lock};
 
-/// Makes the bank forget the claim, and with it the owner of the item, if the take does not finish.
+/// If a take is dropped before its end, confirms the item and makes the bank forget the claim.
 struct Unfinished<'a> {
     bank: &'a dyn ItemBank,
     claim: &'a ClaimId,
@@ -27,7 +27,7 @@ impl Drop for Unfinished<'_> {
 }
 
 impl BrokenBank {
-    /// Gives the same item to every taker that reads before the first has deleted it.
+    /// Gives the same item to all takes that read the item before the first take has deleted it.
     pub(super) async fn read_then_delete(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         if self.is_unknown(claim).await? {
             let read = lock(&self.state.read).clone();
@@ -44,7 +44,7 @@ impl BrokenBank {
         Ok(taken)
     }
 
-    /// Removes the item in one step and gives it to the claim in the next.
+    /// Removes the item in one step, and gives the item to the claim in the next step.
     pub(super) async fn take_in_two_steps(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let taken = self.inner.take(claim, hold).await?;
         if matches!(taken, Taken::New(_)) {
@@ -55,14 +55,14 @@ impl BrokenBank {
         Ok(taken)
     }
 
-    /// Answers `Empty` if more than `most` other takes are in progress. Each take lasts long enough that a delayed
-    /// thread does not hide the mistake.
+    /// Answers `Empty` if more than `most` other takes are in progress.
     #[allow(clippy::disallowed_methods, reason = "nothing here depends on how long it is")]
     pub(super) async fn take_among(&self, most: usize, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let (_under_way, others) = UnderWay::enter(&self.state.takers);
         if others > most && self.is_unknown(claim).await? {
             return Ok(Taken::Empty);
         }
+        // Takes overlap even on a slow machine.
         tokio::time::sleep(Duration::from_millis(10)).await;
         self.inner.take(claim, hold).await
     }
@@ -132,7 +132,7 @@ impl BrokenBank {
         self.inner.take(claim, hold).await
     }
 
-    /// Searches for a free item on one page, all of whose items may be in use.
+    /// Takes a free item, but answers `Empty` if the items in use fill a page.
     pub(super) async fn take_from_one_page(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let counts = self.inner.counts().await?;
         let in_use = counts.total() - counts.free;
@@ -166,7 +166,7 @@ pub(super) fn clamped(hold: Hold) -> Hold {
     }
 }
 
-/// Makes the hold so long that it does not end by itself.
+/// Returns the hold, with the longest allowed duration if the hold is limited.
 pub(super) fn until_a_worker_comes(hold: Hold) -> Hold {
     match hold {
         Hold::Forever => Hold::Forever,

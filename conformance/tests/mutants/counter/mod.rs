@@ -58,7 +58,7 @@ use CounterMistake as Mistake;
 #[derive(Default)]
 pub(crate) struct CounterState {
     own: OwnIds,
-    /// The last operations of a key, with their ids in the inner counter.
+    /// The last operations of each key: the caller's operation id, and the operation id in the inner counter.
     recent: Mutex<HashMap<Key, VecDeque<(OpId, OpId)>>>,
     op_keys: Mutex<HashMap<OpId, Key>>,
     rejected: Mutex<HashSet<(Key, OpId)>>,
@@ -67,7 +67,7 @@ pub(crate) struct CounterState {
     shards: Mutex<HashMap<(Key, u64), i64>>,
     cached: Mutex<HashMap<Key, i64>>,
     places: Mutex<HashMap<Key, usize>>,
-    /// Keys whose places are never freed.
+    /// The keys that answer `Full` to every new operation.
     stuck: Mutex<HashSet<Key>>,
     void: VoidState,
 }
@@ -139,7 +139,7 @@ impl BrokenCounter {
         }
     }
 
-    /// Moves the counter to a value, in as many steps as `i64` needs at most. A full window does not move.
+    /// Sets the counter to `target` with up to three changes. Has no effect on a full window.
     async fn set(&self, key: &Key, target: i64) -> Result<()> {
         for _ in 0..3 {
             let delta = target.saturating_sub(self.inner.value(key).await?);
@@ -220,7 +220,7 @@ impl BrokenCounter {
         }
     }
 
-    /// Returns the first answer to the operation. The operation is applied, so fencing it changes nothing.
+    /// Returns the first answer to an operation that has been applied.
     async fn told_before(&self, key: &Key, change: &Change) -> Result<Counted> {
         Ok(match self.inner.cancel(key, &change.op).await? {
             Cancelled::AlreadyApplied { value } => Counted::AlreadyApplied { value },
@@ -229,7 +229,7 @@ impl BrokenCounter {
     }
 }
 
-/// Returns the number after a conversion to a double and back.
+/// Converts the number to a double and back, which rounds large numbers.
 fn as_float(value: i64) -> i64 {
     (value as f64) as i64
 }
@@ -269,7 +269,7 @@ impl Counter for BrokenCounter {
         })
     }
 
-    /// Returns the promise of the strategy that was asked for, so that only the mistake is wrong.
+    /// Returns the promise of the strategy that the caller asked for, even if the inner store uses another strategy.
     fn promise(&self) -> CounterPromise {
         let promise = self.inner.promise();
         match self.strategy {

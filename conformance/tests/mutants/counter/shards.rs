@@ -18,7 +18,7 @@ impl BrokenCounter {
         hasher.finish() % u64::from(shards)
     }
 
-    /// Tests the bounds of the whole counter on one shard.
+    /// Applies the change if the value of one shard stays within the bounds of the whole counter.
     pub(super) async fn apply_to_a_shard(&self, key: &Key, change: &Change) -> Result<Counted> {
         let Strategy::Sharded { bounds, .. } = self.strategy else {
             return self.inner.apply(key, change).await;

@@ -1,4 +1,4 @@
-//! Changes in too many steps, and operations that are remembered wrongly.
+//! Changes that take too many steps, and operations that are remembered wrongly.
 
 use storagebox_core::{Change, Counted, Key, OpId, Result};
 
@@ -6,7 +6,7 @@ use super::BrokenCounter;
 use crate::steps::{between_steps, lock};
 
 impl BrokenCounter {
-    /// Writes the sum of the value that it read and the delta, whatever happened in between.
+    /// Reads the value, and writes the value plus the delta in a separate step. Changes between the two steps are lost.
     pub(super) async fn read_modify_write(&self, key: &Key, change: &Change) -> Result<Counted> {
         let before = self.inner.value(key).await?;
         between_steps().await;
@@ -22,7 +22,7 @@ impl BrokenCounter {
         Ok(Counted::Applied { value: Some(read) })
     }
 
-    /// Tests the bounds on the value that it read, and adds in a separate step.
+    /// Reads the value and checks the bounds, and applies the change in a separate step.
     pub(super) async fn test_then_add(&self, key: &Key, change: &Change) -> Result<Counted> {
         let value = self.inner.value(key).await?.saturating_add(change.delta);
         if !change.bounds.contains(value) {
@@ -32,7 +32,7 @@ impl BrokenCounter {
         self.inner.apply(key, &Change::new(change.op.clone(), change.delta)).await
     }
 
-    /// Counts the occupied places of each key.
+    /// Applies the change and counts the changes of each key. A key in `stuck` answers `Full` instead.
     pub(super) async fn apply_counting_places(&self, capacity: usize, key: &Key, change: &Change) -> Result<Counted> {
         let operation = (key.clone(), change.op.clone());
         let is_known = lock(&self.state.applied).contains(&operation);
@@ -47,8 +47,8 @@ impl BrokenCounter {
         Ok(counted)
     }
 
-    /// A key with one operation more than it has places must have freed its places. The mutant frees those of the other
-    /// keys too, but does not count that, so they stay full.
+    /// Counts an applied change of the key. If the count exceeds `capacity`, the count restarts at 1, and every other
+    /// key whose count has reached `capacity` becomes stuck.
     fn count_place(&self, capacity: usize, key: &Key) {
         let mut places = lock(&self.state.places);
         let taken = places.entry(key.clone()).or_default();
@@ -66,7 +66,7 @@ impl BrokenCounter {
         known.map(|(_, below)| below.clone())
     }
 
-    /// Returns the operation's id in the inner counter, which is a new one once the operation is forgotten.
+    /// Returns the operation id in the inner counter. An applied operation that is no longer remembered gets a new id.
     pub(super) fn remembered(&self, key: &Key, op: &OpId) -> Result<OpId> {
         let applied = lock(&self.state.applied).contains(&(key.clone(), op.clone()));
         match self.recent(key, op) {
@@ -119,7 +119,7 @@ impl BrokenCounter {
         Ok(counted)
     }
 
-    /// Records the operation, and adds in a separate step.
+    /// Records the operation, and applies the change in a separate step.
     pub(super) async fn record_then_add(&self, key: &Key, change: &Change) -> Result<Counted> {
         let id = (key.clone(), change.op.clone());
         let known = !lock(&self.state.recorded).insert(id.clone());

@@ -1,4 +1,4 @@
-//! One call's transaction, and its time.
+//! The transaction of one call, and the time of the call.
 
 use redb::WriteTransaction;
 use std::cell::Cell;
@@ -13,23 +13,23 @@ use crate::error::Stepped;
 
 const FORMAT: StoreFormat = StoreFormat::new(super::BACKEND, "file", 1);
 
-/// Numbers of the whole file.
+/// The numbers of the store, by name: the version of the format, the latest time and the last number.
 const NUMBERS: TableDefinition<&str, i64> = TableDefinition::new("numbers");
-/// The version of the file's format.
+/// The name of the version of the file format.
 const VERSION: &str = "version";
-/// The time of the last transaction. Time stands still for a clock that is set back.
+/// The name of the time of the last transaction. No transaction has an earlier time, even after the clock is set back.
 const LATEST: &str = "latest";
-/// The last version or fence. None repeats, whatever is forgotten (D-5, D-7).
+/// The name of the last version or fence. A number is never used again, even after its record is deleted (D-5, D-7).
 const LAST: &str = "last";
 
-/// What a call has while it changes the store: the file to itself, and the time.
+/// The transaction of a call that changes the store, and the time of the call. There is one such transaction at a time.
 pub(crate) struct Step {
     transaction: WriteTransaction,
     has_changed: Cell<bool>,
     pub(crate) now: i64,
 }
 
-/// What a call has while it reads: a snapshot, and the time.
+/// The snapshot of a call that reads, and the time of the call.
 pub(crate) struct Look {
     transaction: ReadTransaction,
     pub(crate) now: i64,
@@ -51,17 +51,17 @@ impl Step {
         Ok(())
     }
 
-    /// Waits for the disk, unless nothing has changed.
+    /// Commits the changes and waits for the disk. Does nothing if nothing was changed.
     pub(super) fn commit(self) -> Result<(), CommitError> {
         if self.has_changed.get() { self.transaction.commit() } else { Ok(()) }
     }
 
-    /// Opens a table to look at it.
+    /// Opens a table for reading. Creates the table if it does not exist.
     pub(crate) fn table<K: Key, V: Value>(&self, table: TableDefinition<'_, K, V>) -> Stepped<Table<'_, K, V>> {
         Ok(self.transaction.open_table(table)?)
     }
 
-    /// Opens a table to change it.
+    /// Opens a table for writing.
     pub(crate) fn edit<K: Key, V: Value>(&self, table: TableDefinition<'_, K, V>) -> Stepped<Table<'_, K, V>> {
         self.has_changed.set(true);
         self.table(table)
@@ -75,7 +75,7 @@ impl Step {
         Ok(next.unsigned_abs())
     }
 
-    /// Deletes at most so many rows that are over, and returns how many.
+    /// Deletes at most `most` rows for which `is_over` returns true. Returns the number of deleted rows.
     pub(crate) fn delete<K: Key, V: Value>(
         &self,
         table: TableDefinition<'_, K, V>,
@@ -107,7 +107,7 @@ impl Look {
         Ok(self.transaction.open_table(table)?)
     }
 
-    /// Returns the rows of a namespace from this key on.
+    /// Returns the rows of a namespace from the key `first` on.
     pub(crate) fn rows<V: Value>(
         &self,
         table: TableDefinition<'_, (&'static str, &'static str), V>,
@@ -127,7 +127,7 @@ impl Look {
     }
 }
 
-/// A key with its row.
+/// A key and its row.
 type Found<V> = (String, AccessGuard<'static, V>);
 
 fn number(numbers: &impl ReadableTable<&'static str, i64>, name: &str) -> Stepped<Option<i64>> {

@@ -1,4 +1,4 @@
-//! What is known of each claim, and what it is by the clock.
+//! The rows of claims, and the state of a claim at the time of a step.
 
 use redb::{ReadableTable, TableDefinition};
 use storagebox_core::{ClaimId, ClaimState, End, Held, HoldState, Item, Result};
@@ -8,8 +8,8 @@ use crate::client::{Look, Step};
 use crate::error::Stepped;
 use crate::time::{NEVER, is_forgotten, remaining};
 
-/// A row: the item that the claim took, if it was not released; the end of its hold, or when it was released; and
-/// whether it was confirmed.
+/// A row: the item, or `None` for a released claim; the end of the hold, or the time of the release; and whether the
+/// claim was confirmed.
 type Row<'a> = (Option<&'a str>, i64, bool);
 
 /// The claims, by bank and claim.
@@ -23,7 +23,7 @@ pub(crate) struct Claim {
     pub(crate) is_confirmed: bool,
 }
 
-/// What a claim is by the clock (IB-6, IB-7).
+/// The state of a claim at the time of a step (IB-6, IB-7).
 #[derive(Debug)]
 pub(crate) enum Judged {
     Unknown,
@@ -61,7 +61,7 @@ impl Caller<'_> {
         Ok(judge(row.as_ref().map(|row| row.value()), self.step.now))
     }
 
-    /// The claim as its row says, whatever the clock says.
+    /// Returns the claim that its row contains, even if the hold has expired.
     pub(crate) fn unjudged(&self) -> Stepped<Option<Claim>> {
         let claims = self.step.table(CLAIMS)?;
         let claim = claims.get(self.key())?.and_then(|row| {
@@ -77,7 +77,7 @@ impl Caller<'_> {
         Ok(())
     }
 
-    /// Ends the claim, whether it took an item or not.
+    /// Ends the claim, even if it has taken no item.
     pub(super) fn fence(&self) -> Stepped<()> {
         self.step.edit(CLAIMS)?.insert(self.key(), (None, self.step.now, false))?;
         Ok(())
@@ -102,7 +102,7 @@ pub(super) fn get(look: &Look, bank: &str, claim: &ClaimId) -> Stepped<ClaimStat
     })
 }
 
-/// Forgets claims that ended long ago.
+/// Deletes the rows of claims that need not be remembered any more.
 pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
     let now = step.now;
     step.delete(CLAIMS, most, |_, (_, ended, _)| is_forgotten(ended, now))

@@ -1,4 +1,5 @@
-//! What the suite needs of the backend: an empty file, clients of it, other processes on it, and a look past the library.
+//! The harness of the backend: an empty file, clients of the file, other processes that use it, and an audit that reads
+//! the file without the library.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,12 +14,12 @@ use storagebox_core::{
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
-/// Opens stores for the suite, as this function makes them of the store on a file.
+/// Opens stores for the suite. The suite tests what this function returns for a store on a file.
 struct Redb(Opened);
 
 type Opened = fn(RedbStore) -> Arc<dyn Backend>;
 
-/// A file in a folder that goes with it, the store on it, and the store's clock.
+/// A store on a file in a temporary folder, and the clock of the store.
 struct Place {
     folder: TempDir,
     store: RedbStore,
@@ -33,7 +34,7 @@ impl Place {
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Unavailable, format!("the file could not be looked at past the library: {error}"))
+    Error::new(ErrorKind::Unavailable, format!("the audit could not read the file: {error}"))
 }
 
 #[async_trait]
@@ -62,7 +63,7 @@ impl Harness for Redb {
 
 #[async_trait]
 impl Sandbox for Place {
-    /// redb locks the file, so another process cannot have it. Another client is another handle on the open file.
+    /// Returns another handle of the same store, because redb does not open a file twice.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
         Ok((self.opened)(self.store.clone()))
     }
@@ -82,14 +83,14 @@ impl Sandbox for Place {
     }
 }
 
-/// The items of a bank, read past the library.
+/// Reads the items of a bank without the library.
 fn items(file: &Path, bank: &str, now: i64) -> Result<Vec<ListedItem>> {
     type Row = (u8, Option<&'static str>, i64);
     const ITEMS: TableDefinition<(&str, &str), Row> = TableDefinition::new("items");
     let database = Database::open(file).map_err(failed)?;
     let reading = database.begin_read().map_err(failed)?;
     let items = match reading.open_table(ITEMS) {
-        // The first call that changes a bank makes it: without it there are no items.
+        // A file without the table has no items.
         Err(TableError::TableDoesNotExist(_)) => return Ok(vec![]),
         items => items.map_err(failed)?,
     };
@@ -112,7 +113,7 @@ fn items(file: &Path, bank: &str, now: i64) -> Result<Vec<ListedItem>> {
     Ok(listed)
 }
 
-/// Runs the suite on the store as this function makes it.
+/// Runs the suite on the stores that `opened` returns.
 pub fn suite(opened: Opened, profile: Profile) -> ExitCode {
     neighbour(async |file| Ok(Arc::new(RedbStore::with_clock(file, ManualClock::new())) as _))
         .unwrap_or_else(|| run_with(Redb(opened), profile))

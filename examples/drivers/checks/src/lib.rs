@@ -1,4 +1,4 @@
-//! What every example of a driver has to do, checked on a PostgreSQL that ends with the test.
+//! The check that every example of a driver must pass. It runs on a PostgreSQL that ends with the test.
 
 use std::error::Error;
 
@@ -8,26 +8,26 @@ use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::runtime::Runtime;
 use tokio_postgres::{NoTls, connect};
 
-/// The voucher of an order, or `None` if none was left.
+/// The result of an order: its voucher, or `None` if no voucher is left.
 pub type Ordered = Result<Option<String>, Box<dyn Error>>;
 
-/// The program of an example.
+/// A program that places orders with one of the drivers.
 #[allow(async_fn_in_trait, reason = "each test awaits one call at a time")]
 pub trait Shop: Sized {
     /// Connects to the database with the table of orders.
     async fn open(url: &str) -> Result<Self, Box<dyn Error>>;
 
-    /// Orders for a customer.
+    /// Places an order for a customer.
     async fn order(&mut self, customer: &str) -> Ordered;
 }
 
-/// The program's own table. Mallory's order fails when it has its voucher.
+/// The program's table of orders. It refuses the voucher of the customer `mallory`, so that this order fails halfway.
 const ORDERS: &str = "CREATE TABLE orders (
     customer text PRIMARY KEY,
     voucher text CHECK (voucher IS NULL OR customer <> 'mallory')
 )";
 
-/// Starts a server, and checks that orders and vouchers are committed together, or not at all.
+/// Starts a server, and checks that the program commits an order and its voucher together, or neither.
 pub fn check<S: Shop>() -> Result<(), Box<dyn Error>> {
     let server = Postgres::start(&Settings::quick())?;
     Runtime::new()?.block_on(check_at::<S>(&server.url()))

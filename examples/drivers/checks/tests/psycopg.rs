@@ -1,4 +1,4 @@
-//! The example in Python, with a package that the test installs.
+//! Checks the example in Python. The test installs the package that the example needs.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use storagebox_core::Hold;
 use storagebox_postgres::sql::{self, Arg, Schema, Statement};
 
-/// The columns of `assign` that this program reads.
+/// The columns that this program reads from the result of `assign`.
 #[derive(QueryableByName)]
 struct Assigned {
     #[diesel(sql_type = Text)]
@@ -19,9 +19,9 @@ struct Assigned {
     item: Option<String>,
 }
 
-/// Why an order was rolled back.
+/// The reason why an order was rolled back.
 enum Undone {
-    /// The outcome of `assign`.
+    /// `assign` returned this outcome instead of a voucher.
     Refused(String),
     Failed(diesel::result::Error),
 }
@@ -32,7 +32,7 @@ impl From<diesel::result::Error> for Undone {
     }
 }
 
-/// Orders for a customer. Returns the voucher; `None`, and nothing is written, if none is left.
+/// Places an order for a customer, and returns the voucher. If no voucher is left, writes nothing and returns `None`.
 pub async fn order(connection: &mut AsyncPgConnection, customer: &str) -> Result<Option<String>, Box<dyn Error>> {
     let assign = sql::assign(&Schema::default(), &"vouchers".parse()?, &customer.parse()?, Hold::Forever);
     let ordered = connection.transaction(async |connection| {
@@ -54,7 +54,7 @@ pub async fn order(connection: &mut AsyncPgConnection, customer: &str) -> Result
     }
 }
 
-/// Returns the query for any statement of the store.
+/// Converts a statement of the store to a query of Diesel.
 fn bound(statement: &Statement) -> BoxedSqlQuery<'_, Pg, SqlQuery> {
     statement.args.iter().fold(sql_query(&statement.text).into_boxed(), |query, arg| match arg {
         Arg::Text(text) => query.bind::<Nullable<Text>, _>(text.as_deref()),

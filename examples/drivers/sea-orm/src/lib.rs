@@ -8,13 +8,13 @@ use sea_orm::{
 use storagebox_core::Hold;
 use storagebox_postgres::sql::{self, Arg, Schema};
 
-/// Orders for a customer. Returns the voucher; `None`, and nothing is written, if none is left.
+/// Places an order for a customer, and returns the voucher. If no voucher is left, writes nothing and returns `None`.
 pub async fn order(database: &DatabaseConnection, customer: &str) -> Result<Option<String>, Box<dyn Error>> {
     let transaction = database.begin().await?;
     let ordered = write(&transaction, customer).await;
     match &ordered {
         Ok(Some(_)) => transaction.commit().await?,
-        // A transaction that is only dropped holds its voucher for some time more.
+        // A transaction that is only dropped would hold its voucher for some time longer.
         _ => transaction.rollback().await?,
     }
     ordered
@@ -38,7 +38,7 @@ fn own<const N: usize>(text: &str, args: [&str; N]) -> Statement {
     Statement::from_sql_and_values(DbBackend::Postgres, text, args.map(Value::from))
 }
 
-/// Returns SeaORM's form of any statement of the store.
+/// Converts a statement of the store to a statement of SeaORM.
 fn bound(statement: sql::Statement) -> Statement {
     let args = statement.args.into_iter().map(|arg| match arg {
         Arg::Text(text) => Value::from(text),

@@ -7,10 +7,10 @@ use storagebox_postgres::sql::{self, Arg, Schema, Statement};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, GenericClient, Row};
 
-/// Orders for a customer. Returns the voucher; `None`, and nothing is written, if none is left.
+/// Places an order for a customer, and returns the voucher. If no voucher is left, writes nothing and returns `None`.
 pub async fn order(client: &mut Client, customer: &str) -> Result<Option<String>, Box<dyn Error>> {
     let assign = sql::assign(&Schema::default(), &"vouchers".parse()?, &customer.parse()?, Hold::Forever);
-    // Without a commit, the transaction is rolled back when it is dropped.
+    // If the transaction is dropped without a commit, it is rolled back.
     let transaction = client.transaction().await?;
     transaction.execute("INSERT INTO orders (customer) VALUES ($1)", &[&customer]).await?;
     let assigned = sent(&transaction, &assign).await?;
@@ -24,7 +24,7 @@ pub async fn order(client: &mut Client, customer: &str) -> Result<Option<String>
     Ok(Some(voucher))
 }
 
-/// Sends any statement of the store, and returns its row.
+/// Sends a statement of the store, and returns the row of its result.
 async fn sent(client: &impl GenericClient, statement: &Statement) -> Result<Row, tokio_postgres::Error> {
     let args: Vec<_> = statement.args.iter().map(bound).collect();
     client.query_one(&statement.text, &args).await

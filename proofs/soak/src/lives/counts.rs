@@ -18,7 +18,7 @@ struct Counting {
     totals: [i64; KEYS as usize],
 }
 
-/// A caller of counters of several strategies.
+/// One caller's handles to counters of several strategies.
 pub(super) struct Counts(Vec<Counting>);
 
 impl Counts {

@@ -1,4 +1,4 @@
-//! Work that runs once per id while its result is kept, and one run at a time.
+//! Work that runs once per id while its result is kept, and never twice at the same time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,19 +18,19 @@ const LEASE: Duration = Duration::from_secs(20);
 const KEPT: Duration = Duration::from_secs(5);
 const WORK: Duration = Duration::from_millis(20);
 
-/// The known state of the ids.
+/// The known state of each id.
 #[derive(Debug, Default)]
 pub(crate) struct Known(Mutex<HashMap<String, Id>>);
 
 #[derive(Debug, Default)]
 struct Id {
     running: bool,
-    /// The end of the last work whose result was surely recorded.
+    /// The time at which the last surely recorded result was complete.
     done: Option<Instant>,
     results: Lately,
 }
 
-/// Work in progress. It is over when this guard is dropped.
+/// The work of an id in progress, until this guard is dropped.
 struct Running<'a> {
     known: &'a Known,
     id: &'a str,
@@ -61,7 +61,7 @@ impl Known {
         }
     }
 
-    /// Returns whether the id may have this result.
+    /// Returns whether `result` is one of the last results that callers tried to record for the id.
     fn has(&self, id: &str, result: &[u8]) -> bool {
         self.all().get(id).is_some_and(|known| known.results.has(result))
     }
@@ -97,11 +97,11 @@ impl Runs {
         };
         match self.dedup.run(id.as_str(), work).lease(LEASE).keep(Retention::For(KEPT)).await {
             Ok(Ran::Done(kept)) if kept.as_bytes() == result.as_bytes() => {
-                runs.recorded(&id, done.ok_or("it was done without being done")?);
+                runs.recorded(&id, done.ok_or("the answer is `Done`, but the work did not run")?);
             }
             Ok(Ran::Replayed(kept)) if runs.has(&id, kept.as_bytes()) => {}
             Ok(Ran::InFlight { .. }) => {}
-            // The answer to the recording was lost for longer than the result is kept.
+            // The reply to the recording was lost, and a retry came after the result had expired.
             Ok(Ran::Fenced) if done.is_some_and(|done: Instant| done.elapsed() >= KEPT) => {}
             Ok(other) => return Err(wrong("run", other)),
             Err(RunError::Work(wrong)) => return Err(wrong),

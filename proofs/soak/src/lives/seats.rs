@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use super::{Shared, wrong};
 use crate::caller::{Caller, MEMORY, Wrong};
 
-/// The number of seats, fewer than the claims that want one.
+/// The number of seats. More claims than seats exist, so some claims get none.
 pub(crate) const SEATS: usize = 12;
 /// The number of claims per caller.
 const CLAIMS: u32 = 300;
@@ -22,7 +22,7 @@ pub(super) struct Taking {
     shared: Arc<Shared>,
 }
 
-/// A claim's hold, as known to its caller.
+/// A claim's hold, as the claim's caller knows it.
 struct Mine {
     claim: String,
     item: String,
@@ -55,7 +55,8 @@ impl Taking {
         }
     }
 
-    /// Notes a hold. It lasts for the remaining time in the answer, counted at least from before the call.
+    /// Notes a hold. `before` is the time before the call, so the hold lasts at least until `before` plus the remaining
+    /// time.
     fn mine(&self, claim: String, held: &Held, before: Instant) -> Result<Mine, Wrong> {
         let HoldState::Remaining(left) = held.hold else { return Err(wrong("a hold", held)) };
         let mine = Mine { claim, item: held.item.as_str().to_owned(), until: before + left };
@@ -91,8 +92,8 @@ fn some(millis: u64) -> Duration {
     Duration::from_millis(fastrand::u64(..millis))
 }
 
-/// The interval in which a claim surely held an item: the claim knew of the hold at its beginning, and no clock ends
-/// the hold before its end.
+/// An interval in which a claim surely held an item. It begins when the claim got the answer, and is not longer than
+/// the hold.
 #[derive(Clone, Debug)]
 struct Sure {
     claim: String,
@@ -100,12 +101,12 @@ struct Sure {
     until: Instant,
 }
 
-/// The holds of all callers.
+/// The known holds of all callers, by item.
 #[derive(Debug, Default)]
 pub(crate) struct Seats(Mutex<HashMap<String, Vec<Sure>>>);
 
 impl Seats {
-    /// Notes a hold; fails if another claim surely had the item within it.
+    /// Notes a hold. Fails if another claim surely had the item during the hold.
     pub(crate) fn taken(&self, item: &str, claim: &str, from: Instant, until: Instant) -> Result<(), String> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = all.entry(item.to_owned()).or_default();
@@ -113,7 +114,7 @@ impl Seats {
         holds.retain(|hold| hold.until + MEMORY > from);
         let meets = |hold: &&Sure| hold.claim != claim && hold.from < until && from < hold.until;
         if let Some(other) = holds.iter().find(meets) {
-            return Err(format!("{item} was {claim}'s while it was {}'s", other.claim));
+            return Err(format!("{claim} held {item} while {} held it", other.claim));
         }
         if from < until {
             holds.push(Sure { claim: claim.to_owned(), from, until });
@@ -137,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_claims_never_hold_an_item_at_once() {
+    fn overlapping_holds_of_two_claims_are_an_error() {
         let (seats, now, second) = (Seats::default(), Instant::now(), Duration::from_secs(1));
         seats.taken("a", "one", now, now + second).unwrap();
         seats.taken("a", "one", now, now + 2 * second).unwrap();
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_let_go_is_free() {
+    fn a_released_item_may_be_held_by_another_claim() {
         let (seats, now) = (Seats::default(), Instant::now());
         let until = now + Duration::from_secs(60);
         seats.taken("a", "one", now, until).unwrap();

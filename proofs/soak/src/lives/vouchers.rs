@@ -14,7 +14,7 @@ use crate::caller::{Caller, Wrong};
 const IDS: u32 = 200;
 /// The time for which a record is kept.
 const KEPT: Duration = Duration::from_secs(3);
-/// The time after which a record has surely expired, by every clock that a backend allows.
+/// The time after which a record has surely expired on every backend.
 const SURELY_OVER: Duration = Duration::from_secs(8);
 
 /// One caller's handle to records, and the known state of its ids.
@@ -28,7 +28,7 @@ pub(super) struct Vouchers {
 struct Known {
     /// The last value that was surely recorded, with the times before and after the call.
     last: Option<(String, Instant, Instant)>,
-    /// The values that may be recorded: a dropped call may arrive late.
+    /// The last values that the caller tried to record. A dropped call may still record its value.
     asked: Lately,
 }
 
@@ -73,11 +73,11 @@ impl Known {
         self.asked.has(entry.value.as_bytes())
     }
 
-    /// Checks that a found record was written by this caller, and that it cannot have expired.
+    /// Checks a record that was found: this caller wrote the value, and the record may still exist.
     fn existing(&self, id: &str, value: &[u8], now: Instant) -> Result<(), Wrong> {
         match &self.last {
             Some((last, _, after)) if last.as_bytes() == value && *after + SURELY_OVER <= now => {
-                Err(format!("{id} still has a record that is over"))
+                Err(format!("{id} still has a record that has expired"))
             }
             _ if self.asked.has(value) => Ok(()),
             _ => Err(format!("{id} has a record that no caller wrote")),

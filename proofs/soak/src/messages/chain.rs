@@ -18,7 +18,7 @@ use crate::tally::Tally;
 pub(super) const ORDERS: &str = "soak-orders";
 pub(super) const PARCELS: &str = "soak-parcels";
 
-/// Whether tokens change in the same step as the entities. Both plans work on the same entities at once.
+/// Whether tokens change in the same step as the entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
     Joined,
@@ -50,7 +50,7 @@ impl Chain {
         processor.process(&copy.message).await
     }
 
-    /// Checks that every message took effect once and that nothing is left.
+    /// Checks that every message took effect once, and that no entry and no token is left.
     pub(super) async fn finished(&self, count: usize, tally: &Tally) -> Result<(), Failure> {
         let orders = (0..count as u64).fold(Sums::default(), Sums::with);
         self.ensure(tally, &self.orders, "soak-order", orders).await?;
@@ -68,7 +68,7 @@ impl Chain {
             found = found.and(Sums::of(state.as_ref())?);
         }
         if found != expected {
-            tally.wrong(format!("the entities {entity} came to {found} instead of {expected}"));
+            tally.wrong(format!("the entities {entity} have the sums {found} instead of {expected}"));
         }
         no_entry_is_left(of, entity, tally).await
     }
@@ -80,7 +80,7 @@ impl Chain {
             copies.entry(body).or_default().insert((outgoing.id.to_string(), outgoing.token.clone()));
         }
         if let Some((body, copies)) = copies.iter().find(|(_, copies)| copies.len() > 1) {
-            tally.wrong(format!("the parcel {body} was sent as {copies:?}"));
+            tally.wrong(format!("the parcel {body} was sent with several ids or tokens: {copies:?}"));
         }
     }
 
@@ -94,7 +94,7 @@ impl Chain {
         none_lives(&self.store.tokens(PARCELS)?, &attempted, tally).await
     }
 
-    /// Runs maintenance after the remembered time has passed, until it has nothing to do.
+    /// Waits until the remembered time has passed, and then runs maintenance until nothing is left to delete.
     async fn nothing_grew(&self, tally: &Tally) -> Result<(), Failure> {
         pass_memory().await;
         let mut deleted = 0;
@@ -118,7 +118,7 @@ async fn no_entry_is_left(of: &Processor, entity: &str, tally: &Tally) -> Result
     Ok(())
 }
 
-/// Checks that no token is live, in chunks; the tokens of a chunk are checked at once.
+/// Checks that no token is live. Reads 64 tokens at a time.
 async fn none_lives(tokens: &Tokens, all: &[TokenId], tally: &Tally) -> Result<(), Failure> {
     for some in all.chunks(64) {
         let looks = some.iter().map(|token| async move { (token, tokens.exists(token).await) });

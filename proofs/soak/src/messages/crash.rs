@@ -8,13 +8,13 @@ use storagebox_core::layer::{Call, Layer, Next, Response};
 use storagebox_core::{Result, async_trait};
 use tokio::task::yield_now;
 
-/// One in this number of calls crashes.
+/// About one in this number of calls crashes.
 const EVERY: usize = 20;
-/// The share of the crashing calls that crash within twice the mean number of waits of a call. The others crash up to
-/// eight times as late, which few calls ever reach.
+/// The probability that a crash is planned within twice the mean number of waits of a call. Other crashes are planned
+/// up to eight times as late.
 const EARLY: f64 = 0.75;
 
-/// The number of calls, of their waits and of their crashes.
+/// The number of calls so far, with their waits and crashes.
 #[derive(Default)]
 pub(super) struct Crashes {
     calls: AtomicUsize,
@@ -23,7 +23,7 @@ pub(super) struct Crashes {
 }
 
 impl Crashes {
-    /// Returns the answer of the call, or `None` if the call was dropped.
+    /// Returns the answer of the call, or `None` if the call crashed.
     pub(super) async fn or<T>(&self, call: impl Future<Output = T>) -> Option<T> {
         let (point, mut waits, mut call) = (self.point(), 0, pin!(call));
         std::future::poll_fn(|context| match call.as_mut().poll(context) {

@@ -1,4 +1,4 @@
-//! The ids that processors create, so that every token that may be left is known.
+//! Records the ids that processors create, because any of them may belong to a token that is left.
 
 use std::sync::{Mutex, PoisonError};
 

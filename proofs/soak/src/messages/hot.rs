@@ -17,21 +17,20 @@ use crate::tally::Tally;
 const WORKERS: usize = 32;
 /// The number of messages that each worker processes, one after another.
 const MESSAGES: usize = 20;
-/// The largest number of redeliveries of a message. These calls have as many rounds as there are messages of all
-/// workers, and a round fails only because another message was processed.
+/// The largest number of redeliveries of a message.
 const MOST_TIMES: usize = 10;
 /// The number of clients of the store, limited so that no server runs out of connections.
 const CLIENTS: usize = 4;
 const ENTITY: &str = "soak-hot";
 
-/// The times of the messages, from the first attempt to the answer.
+/// The duration of each message, from the first attempt to the answer.
 pub(super) struct Waits {
     sorted: Vec<Duration>,
     /// The number of calls that ended without a commit because other messages kept changing the entity.
     contended: usize,
 }
 
-/// Lets all workers process their messages at once, and checks that each message has changed the entity once.
+/// Lets all workers process their messages at once, and checks that each message changed the entity exactly once.
 pub(super) async fn one(place: &Place, tally: &Tally) -> Result<Waits, Failure> {
     let mut stores = vec![];
     for _ in 0..CLIENTS {
@@ -51,7 +50,7 @@ pub(super) async fn one(place: &Place, tally: &Tally) -> Result<Waits, Failure> 
     let processor = stores[0].processor(ENTITY, received)?.build()?;
     let found = Sums::of(processor.state(ENTITY).await?.as_ref())?;
     if found != (0..(WORKERS * MESSAGES) as u64).fold(Sums::default(), Sums::with) {
-        tally.wrong(format!("{WORKERS} workers on one entity came to {found}"));
+        tally.wrong(format!("{WORKERS} workers left one entity with the sums {found}"));
     }
     Ok(waits)
 }

@@ -7,7 +7,7 @@ use storagebox::messages::{BoxError, Dispatcher, Outgoing};
 use storagebox::{Message, Result};
 use storagebox_core::async_trait;
 
-/// Message `n` sends `n` modulo this many messages.
+/// Message `n` sends `n % OUTPUTS` messages.
 pub(super) const OUTPUTS: usize = 3;
 /// The number of entities per endpoint.
 pub(super) const ENTITIES: usize = 100;
@@ -25,7 +25,7 @@ pub(super) fn order(number: usize) -> Result<Message> {
 #[derive(Clone, Debug)]
 pub(super) struct Copy {
     pub(super) message: Message,
-    /// Whether the message was sent by an order.
+    /// Whether an order sent the message.
     pub(super) is_parcel: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Queue {
     copies: Mutex<Vec<Copy>>,
     under_way: AtomicUsize,
     is_closed: AtomicBool,
-    /// Every copy that was sent.
+    /// Every message that a handler sent, in the order of sending.
     pub(super) sent: Mutex<Vec<Outgoing>>,
 }
 
@@ -67,7 +67,7 @@ impl Queue {
         self.under_way.load(Ordering::SeqCst)
     }
 
-    /// Closes the queue: from now on, only messages send messages.
+    /// Notes that the producer sends no more messages. Handlers may still send messages.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }

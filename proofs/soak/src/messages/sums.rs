@@ -6,8 +6,7 @@ use storagebox::Payload;
 
 use crate::Failure;
 
-/// The count of the numbers, and the sums of their first three powers. A number that is missing or counted twice
-/// changes one of them, even if another number compensates for it in the others.
+/// The count of the numbers, and the sums of the numbers, of their squares and of their cubes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums([u128; 4]);
 
@@ -49,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_twice_is_seen() {
+    fn a_missing_or_repeated_number_changes_the_sums() {
         let whole = of(&[0, 1, 2, 3, 4]);
         assert_eq!(of(&[4, 2, 0]).and(of(&[3, 1])), whole);
         for other in [&[0, 1, 2, 3][..], &[0, 1, 2, 3, 4, 4], &[0, 1, 1, 4, 4], &[0, 0, 3, 3, 4]] {

@@ -44,7 +44,7 @@ impl Table {
     }
 }
 
-/// Creates a client with credentials that every stand-in accepts.
+/// Creates a client with credentials that every stand-in for DynamoDB accepts.
 fn client(address: SocketAddr) -> Client {
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::v2026_01_12())

@@ -25,8 +25,7 @@ impl Keys {
         format!("{url}{mark}prefix=soak&remember=60s")
     }
 
-    /// Returns the number of keys and the bytes of the data. Parts are split into several keys, which are deleted with
-    /// their content.
+    /// Returns the number of keys and the bytes of the data.
     pub(super) async fn size(&self) -> Result<Size, Failure> {
         let url = self.server.url();
         let mut server = redis::Client::open(url.as_str())?.get_multiplexed_async_connection().await?;

@@ -72,7 +72,7 @@ mod tests {
     const WEEK: Retention = Retention::For(Duration::from_secs(7 * 24 * 3600));
 
     #[test]
-    fn every_strategy_can_be_written() {
+    fn every_strategy_is_parsed() {
         for (text, expected) in [
             ("atomic", Strategy::Atomic),
             ("optimistic", Strategy::Optimistic),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_strategy_is_refused() {
+    fn an_invalid_strategy_is_refused() {
         for text in [
             "",
             "Atomic",

@@ -1,4 +1,4 @@
-//! `storagebox assign` and `recover`: one item for an id, of several banks.
+//! `storagebox assign` and `recover`: one item per id, from several banks.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use crate::commands::store_command::{Output, StoreCommand};
 use crate::exit::{Exit, Failure};
 use crate::step::{ASSIGN, RECOVER};
 
-/// Records of one page of a recovery.
+/// The number of records per page of a recovery.
 const PAGE: usize = 1_000;
 
 #[async_trait]
@@ -38,7 +38,7 @@ fn answer(args: &Assign, exit: Exit, outcome: &'static str) -> Answer {
 
 #[async_trait]
 impl StoreCommand for Recover {
-    /// A page at a time, so that an interrupt finds its place; what is finished stays finished.
+    /// Recovers page by page, so that a signal can interrupt the command between two pages.
     async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let deduplicator = store.deduplicator(&self.of.name, &self.from.banks)?;
         let (mut total, mut cursor) = (Recovery::default(), None);

@@ -1,4 +1,4 @@
-//! `assign` and `recover` on a store: answers.
+//! The answers of `assign` and `recover` on a store.
 
 use clap::Parser;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn assigned(id: &str, outcome: &str, bank: &str, item: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_id_has_an_item_of_one_bank() {
+async fn an_id_gets_one_item_from_one_of_several_banks() {
     let store = store(&[("monday", "seat-1"), ("friday", "seat-50")]).await;
     let ask = async |id: &str, banks: [&str; 2]| {
         answer(&store, &["assign", "seats", id, "--bank", banks[0], "--bank", banks[1]]).await
@@ -42,11 +42,11 @@ async fn an_id_has_an_item_of_one_bank() {
     assert_eq!(ask("eve", ["monday", "friday"]).await, empty);
 }
 
-/// The item is taken, and the caller dies before the answer.
+/// The caller takes the item, and crashes before it gets the answer.
 #[tokio::test]
-async fn what_was_left_half_way_is_finished() {
+async fn recover_finishes_the_assignment_of_a_crashed_caller() {
     let store = store(&[("monday", "seat-1")]).await;
-    // The first call records the intent, and the second one takes.
+    // The first call records the intent, and the second call takes the item.
     let crashed = stops_after(&store, 1).deduplicator("seats", ["monday"]).unwrap();
     crashed.assign("ada", "monday").await.unwrap_err();
     let recovered = json!({ "namespace": "seats", "seen": 1, "finished": 1, "given_up": 0 });

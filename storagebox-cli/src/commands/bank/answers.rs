@@ -71,14 +71,14 @@ pub(super) fn counted(of: &OfNamespace, counts: &Counts) -> Answer {
     figures(Answer::new(Exit::Done).text("namespace", &of.name), counts)
 }
 
-/// The four states, and their sum.
+/// Adds the counts of the four states, and their sum.
 pub(super) fn figures(answer: Answer, counts: &Counts) -> Answer {
     let Counts { free, held, spent, withdrawn } = *counts;
     let states = answer.figure("free", free).figure("held", held);
     states.figure("spent", spent).figure("withdrawn", withdrawn).figure("total", counts.total())
 }
 
-/// The state of an item in one word.
+/// Returns the state of an item in one word.
 pub(super) fn name(state: &ItemState) -> &'static str {
     match state {
         ItemState::Unknown => "unknown",

@@ -23,7 +23,7 @@ pub(super) async fn run(args: &Reclaim, bank: &Bank, reserved: &Reserved) -> Res
     Ok(answer.figure("rejected_lines", rejected.lines))
 }
 
-/// Counts the claims that were released, had expired, and are confirmed.
+/// Releases the claims. Returns the numbers of released, expired and confirmed claims.
 async fn release(ids: Vec<ClaimId>, bank: &Bank) -> Result<[u64; 3], Failure> {
     let mut counts = [0; 3];
     let mut releases = stream::iter(ids).map(|id| bank.release(id)).buffer_unordered(CONCURRENCY);

@@ -97,7 +97,7 @@ async fn a_released_id_takes_nothing_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hold_with_an_end_runs_out() {
+async fn a_timed_hold_expires() {
     let store = store(&["SAVE-1"]).await;
     let (exit, taken) = answer(&store, &["take", "ada", "--for", "15m"]).await;
     let timed = json!({ "outcome": "new", "item": "SAVE-1", "hold": "timed", "remaining_ms": 900_000 });
@@ -110,7 +110,7 @@ async fn a_hold_with_an_end_runs_out() {
 }
 
 #[tokio::test]
-async fn an_item_tells_where_it_is() {
+async fn holder_shows_the_state_of_an_item() {
     let store = store(&["SAVE-1"]).await;
     let at = |state: &str| json!({ "item": "SAVE-1", "state": state });
     let by_ada = |state: &str| json!({ "item": "SAVE-1", "state": state, "id": "ada" });
@@ -124,7 +124,7 @@ async fn an_item_tells_where_it_is() {
 }
 
 #[tokio::test]
-async fn an_item_that_is_none_is_bad_input_and_is_not_shown() {
+async fn an_invalid_item_is_bad_input_and_is_not_shown() {
     let long = "S".repeat(1_025);
     let failure = ask(command(&["holder", &long]), &store(&[]).await, true, &mut io::sink()).await;
     let failure = failure.unwrap_err();
@@ -146,7 +146,7 @@ async fn the_states_are_counted() {
 }
 
 #[tokio::test]
-async fn a_listing_is_csv_or_an_object_a_line() {
+async fn a_listing_is_csv_or_one_json_object_per_line() {
     let store = store(&["a,\"b\""]).await;
     assert_eq!(lines(&store, &["list"], false).await.1, "item,state,id\n\"a,\"\"b\"\"\",free,\n");
     answer(&store, &["take", "ada"]).await;
@@ -166,7 +166,7 @@ async fn a_listing_ends_at_its_limit_and_repeats_nothing() {
     }
 }
 
-/// A writer that takes a few writes, and then fails with this error.
+/// A writer that accepts this number of writes, and then fails with this error.
 struct Full(usize, io::ErrorKind);
 
 impl Write for Full {
@@ -181,7 +181,7 @@ impl Write for Full {
 }
 
 #[tokio::test]
-async fn a_reader_that_has_gone_away_ends_a_listing_quietly() {
+async fn a_closed_pipe_ends_a_listing_without_an_error() {
     let store = store(&["A"]).await;
     let gone = ask(command(&["list"]), &store, false, &mut Full(1, io::ErrorKind::BrokenPipe)).await;
     assert_eq!(gone.unwrap(), Exit::Done);
@@ -202,9 +202,9 @@ async fn an_audit_shows_its_figures() {
     assert!(table.ends_with("audit                ok\n"), "{table}");
 }
 
-/// The first attempt was applied, so the second one returns what it did.
+/// The first attempt was applied, so the second attempt returns the result of the first.
 #[tokio::test(start_paused = true)]
-async fn a_lost_reply_is_asked_for_again() {
+async fn a_call_whose_reply_is_lost_is_retried() {
     let store = store(&["SAVE-1"]).await;
     let bank = || loses_replies(&store).bank("vouchers").unwrap();
     let of = || OfClaim { of: args("vouchers"), id: "ada".try_into().unwrap() };
@@ -217,7 +217,7 @@ async fn a_lost_reply_is_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_empty_bank_is_told_after_a_lost_reply() {
+async fn take_on_an_empty_bank_after_a_lost_reply_returns_empty() {
     let store = store(&[]).await;
     let bank = loses_replies(&store).bank("vouchers").unwrap();
     let claim = OfClaim { of: args("vouchers"), id: "ada".try_into().unwrap() };
@@ -226,7 +226,7 @@ async fn an_empty_bank_is_told_after_a_lost_reply() {
 }
 
 #[tokio::test]
-async fn a_load_that_is_run_again_adds_nothing() {
+async fn a_repeated_load_adds_nothing() {
     let directory = storagebox_testkit::Folder::new("cli-test").unwrap();
     let path = directory.path().join("codes.csv");
     std::fs::write(&path, "A\nB\n\nA\n").unwrap();
@@ -239,7 +239,7 @@ async fn a_load_that_is_run_again_adds_nothing() {
 
 /// No call has more items than a batch.
 #[tokio::test]
-async fn a_load_comes_in_batches() {
+async fn a_load_adds_items_in_batches() {
     let directory = storagebox_testkit::Folder::new("cli-test").unwrap();
     let path = directory.path().join("codes.csv");
     std::fs::write(&path, (0..12_345).map(|n| format!("SAVE-{n}\n")).collect::<String>()).unwrap();
@@ -260,7 +260,7 @@ async fn a_load_comes_in_batches() {
 }
 
 #[tokio::test]
-async fn what_was_given_up_is_reclaimed() {
+async fn reclaim_releases_claims_and_keeps_spent_items() {
     let store = store(&["SAVE-1", "SAVE-2", "SAVE-3"]).await;
     for id in ["ada", "bob", "eve"] {
         answer(&store, &["take", id]).await;
@@ -295,7 +295,7 @@ async fn a_hold_that_is_extended_lasts_longer() {
 }
 
 #[tokio::test]
-async fn an_id_that_is_retired_takes_anew() {
+async fn a_retired_id_takes_a_new_item() {
     let store = store(&["SAVE-1", "SAVE-2"]).await;
     let told = |outcome: &str| json!({ "outcome": outcome });
     assert_eq!(answer(&store, &["retire", "ada"]).await, (Exit::Nothing, told("unknown")));
@@ -308,7 +308,7 @@ async fn an_id_that_is_retired_takes_anew() {
 }
 
 #[tokio::test]
-async fn items_are_set_aside_and_freed() {
+async fn withdrawn_items_are_not_taken_until_restored() {
     let store = store(&["SAVE-1", "SAVE-2"]).await;
     let taken = answer(&store, &["take", "ada"]).await.1["item"].clone();
     let (taken, free) = match taken.as_str() {

@@ -10,7 +10,7 @@ pub(super) fn scheme(url: &str) -> &str {
     url.split_once(':').map_or("", |(scheme, _)| scheme)
 }
 
-/// Returns the URL without these keys of its query, and the values that they had.
+/// Returns the URL without these keys of its query, and the removed keys with their values.
 pub(super) fn without<'a>(url: &'a str, keys: &[&str]) -> (String, Vec<(&'a str, &'a str)>) {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -20,14 +20,14 @@ pub(super) fn without<'a>(url: &'a str, keys: &[&str]) -> (String, Vec<(&'a str,
     (rest, taken)
 }
 
-/// Returns the address of the server, if the URL has its name or number.
+/// Returns the address of the server, or `None` if the URL has no host that resolves.
 pub(super) async fn of(url: &str, port: u16) -> Option<SocketAddr> {
     let url = Url::parse(url).ok()?;
     let found = spawn_blocking(move || url.socket_addrs(|| Some(port)).ok());
     found.await.ok()??.into_iter().next()
 }
 
-/// Returns the URL, at the address of the proxy if there is one.
+/// Returns the URL with the address of the proxy, if there is a proxy.
 pub(super) fn through(url: &str, proxy: Option<SocketAddr>) -> Result<String, Error> {
     proxy.map_or_else(|| Ok(url.to_owned()), |proxy| moved(url, proxy))
 }
@@ -46,14 +46,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_taken_out_with_its_value() {
+    fn without_removes_a_key_with_its_value() {
         let (rest, taken) = without("redis://u:p@host?prefix=a&wait=1", &["prefix", "call_timeout"]);
         assert_eq!((rest.as_str(), taken), ("redis://u:p@host?wait=1", vec![("prefix", "a")]));
         assert_eq!(without("redis://host?prefix=a", &["prefix"]).0, "redis://host");
     }
 
     #[tokio::test]
-    async fn a_server_is_found_and_moved() {
+    async fn the_address_of_a_url_is_found_and_replaced() {
         let url = "postgres://u:p%40@127.0.0.1/db?schema=s";
         assert_eq!(of(url, 5432).await, Some(([127, 0, 0, 1], 5432).into()));
         assert_eq!(moved(url, ([127, 0, 0, 2], 99).into()).unwrap(), "postgres://u:p%40@127.0.0.2:99/db?schema=s");

@@ -1,4 +1,4 @@
-//! The harness of every target: a numbered place for each case.
+//! The harness for every target. It numbers the cases, so that each case has its own place for stores.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -51,20 +51,20 @@ impl Harness for Cases {
 /// Opens a store at the server, or at the address of a proxy in front of it.
 type Opener = Box<dyn Fn(Option<SocketAddr>) -> Result<Arc<dyn Backend>> + Send + Sync>;
 
-/// Connects as a caller of the store does, who begins a transaction with this statement, if there is one.
+/// Opens a connection for the transaction of a caller, and begins the transaction if a statement is given.
 type Caller = Box<dyn Fn(Option<&'static str>) -> Called + Send + Sync>;
 
 type Called = Pin<Box<dyn Future<Output = Result<Box<dyn CallerTransaction>>> + Send>>;
 
-/// The place of one case.
+/// The sandbox of one case, such as a schema or a key prefix.
 pub(super) struct Case {
     pub(super) opener: Opener,
     pub(super) clock: Arc<dyn TestClock>,
-    /// The server, if the proxy can read what is sent to it.
+    /// The address of the server; `None` if the proxy cannot read the requests.
     pub(super) upstream: Option<SocketAddr>,
-    /// What a text looks like in a request.
+    /// Returns the bytes that stand for a text in a request.
     pub(super) on_the_wire: fn(&str) -> Vec<u8>,
-    /// `None` if the target declares no transactions of callers.
+    /// Opens the connection of a caller; `None` if the target supports no transactions of callers.
     pub(super) caller: Option<Caller>,
 }
 
@@ -87,7 +87,7 @@ impl Case {
 
 #[async_trait]
 impl Sandbox for Case {
-    /// Returns a connected store, because a case must not drop its first call while that connects.
+    /// Returns a connected store, because a case must not drop its first call while the call connects.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
         let store = (self.opener)(None)?;
         match store.ping().await {

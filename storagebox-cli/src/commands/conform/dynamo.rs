@@ -1,4 +1,4 @@
-//! Key prefixes in a new table of a service with DynamoDB's protocol.
+//! The target for a service with DynamoDB's protocol. Each case has a key prefix in a new table.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(super) struct Table {
     region: String,
     table: String,
     upstream: Option<SocketAddr>,
-    /// The number of other tables, which cases of setups have.
+    /// The number of other tables, which the cases of `setup` create.
     beside: Arc<AtomicU64>,
 }
 
@@ -56,7 +56,7 @@ impl Table {
         Ok(Self { query, region, endpoint, table, upstream, beside: Arc::default() })
     }
 
-    /// Opens a store in a part of the table, at its endpoint or at another one.
+    /// Opens a store on the keys with this prefix, at this endpoint or else at the endpoint of the URL.
     fn store(&self, prefix: &str, endpoint: Option<&str>, clock: &ManualClock) -> Result<DynamoStore> {
         let endpoint = endpoint.or(self.endpoint.as_deref());
         let endpoint = endpoint.map(|endpoint| format!("&endpoint={endpoint}")).unwrap_or_default();
@@ -65,7 +65,7 @@ impl Table {
         builder.clock(clock.clone()).call_timeout(CALL_TIMEOUT).connect(&url)
     }
 
-    /// Returns the place of a case: the items whose keys begin with this prefix.
+    /// Returns the sandbox of a case: the items whose keys begin with this prefix.
     fn case(self, prefix: String) -> Case {
         let (clock, upstream) = (ManualClock::new(), self.upstream);
         let of_stores = clock.clone();
@@ -76,7 +76,7 @@ impl Table {
         Case { upstream, ..Case::new(clock, open) }
     }
 
-    /// Returns another table, which does not exist.
+    /// Returns another table, which does not exist yet.
     fn beside(&self) -> Self {
         let number = self.beside.fetch_add(1, Ordering::Relaxed);
         Self { table: self.name_beside(number), ..self.clone() }
@@ -86,7 +86,7 @@ impl Table {
         format!("{}-{number}", self.table)
     }
 
-    /// Returns a client without the library.
+    /// Returns a client of the service that does not use the library.
     async fn client(&self) -> Client {
         let http = Http::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
         let region = Region::new(self.region.clone());
@@ -103,14 +103,14 @@ fn failed(why: &'static str, error: impl std::error::Error + Send + Sync + 'stat
     Error::new(ErrorKind::Unavailable, why).caused_by(error)
 }
 
-/// Whether the table does not exist.
+/// Returns whether the error says that the table does not exist.
 fn is_missing(error: &SdkError<DeleteTableError>) -> bool {
     error.as_service_error().is_some_and(DeleteTableError::is_resource_not_found_exception)
 }
 
 #[async_trait]
 impl TestTarget for Table {
-    /// The protocol tells no version.
+    /// Returns the name without the version of the service, which the protocol does not show.
     fn name(&self) -> String {
         format!("dynamodb at {}", self.endpoint.as_deref().unwrap_or(&self.region))
     }
@@ -135,12 +135,12 @@ impl TestTarget for Table {
         self.store("", None, &ManualClock::new())?.setup().await
     }
 
-    /// Asks once, because the caller repeats this.
+    /// Sends one request without retries, because the caller repeats the check.
     async fn reach(&self) -> Result<()> {
         let once = Config::builder().retry_config(RetryConfig::disabled());
         let describe = self.client().await.describe_table().table_name(&self.table);
         let described = describe.customize().config_override(once).send().await;
-        described.map(drop).map_err(|error| failed("the service could not be asked", error))
+        described.map(drop).map_err(|error| failed("the request to the service failed", error))
     }
 
     async fn remove(&self) -> Result<()> {
@@ -156,6 +156,6 @@ impl TestTarget for Table {
     }
 
     fn left(&self) -> String {
-        format!("the table {}, and those whose names go on after it", self.table)
+        format!("the table {0}, and the tables whose names begin with {0}-", self.table)
     }
 }

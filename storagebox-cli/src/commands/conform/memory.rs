@@ -1,4 +1,4 @@
-//! Stores in this process.
+//! The target `memory:`, whose stores are in this process.
 
 use storagebox::time::ManualClock;
 use storagebox::{MemoryStore, Result, async_trait};

@@ -40,10 +40,11 @@ use crate::store;
 use cases::{Case, Cases};
 use watch::{PAUSE, Watch, silence, unanswered};
 
-/// Longer than a case may make no progress, so that no call times out on a busy machine.
+/// The timeout of a call. It is longer than a case may go without progress, so that no call times out on a busy
+/// machine.
 const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How long a server may take until the suite can begin. DynamoDB creates a table meanwhile.
+/// How long a step before the first case may take, such as the creation of a DynamoDB table.
 const START: Duration = Duration::from_secs(120);
 
 /// Part of the name of everything that a run creates on a server.
@@ -52,21 +53,21 @@ const MARK: &str = "conform";
 /// The server, the folder or the process in which the cases have their stores.
 #[async_trait]
 trait TestTarget: Send + Sync {
-    /// Returns the name that reports show, with the version of the server if it tells one.
+    /// Returns the name that reports show, with the version of the server if that is known.
     fn name(&self) -> String;
 
-    /// Returns what the suite can do here, apart from other processes.
+    /// Returns what the suite can do with this target, in one process.
     fn declared(&self) -> Declared;
 
-    /// Creates whatever all cases share.
+    /// Creates what all cases share, such as a table.
     async fn prepare(&self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Returns the place of a case, which is not set up.
+    /// Returns the sandbox of a case, without setting it up.
     async fn bare(&self, number: u64) -> Result<Case, Error>;
 
-    /// Returns the place of a case, and sets it up.
+    /// Returns the sandbox of a case, and sets it up.
     async fn fresh(&self, number: u64) -> Result<Case, Error> {
         let case = self.bare(number).await?;
         case.open().await?.setup().await?;
@@ -100,7 +101,7 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
         Ok(()) => certified(&args, &target, &mut signals, &mut requests).await,
         Err(failure) => Err(failure),
     };
-    // Before the removal, which may take long.
+    // Gives the reports before the removal, which may take long.
     let told = ended.and_then(|certificate| {
         reports::give(&certificate, &args.reports, global.json)?;
         if requests > 0 { Err(Failure::Interrupted) } else { reports::exit(&certificate) }
@@ -114,7 +115,7 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
     told.and_then(|exit| removed.map(|()| exit))
 }
 
-/// Runs the first steps, for as long as the server may take and until a signal asks for the end.
+/// Runs a step before the first case. Fails after the time `START`, or when a signal requests the end.
 async fn begun<T>(
     step: &'static str,
     work: impl Future<Output = Result<T, Error>>,
@@ -127,7 +128,8 @@ async fn begun<T>(
     }
 }
 
-/// Runs the suite. The first request to end drops the cases that run, the second one leaves everything as it is.
+/// Runs the suite. The first signal stops the running cases. The second signal ends the command without removing what
+/// the cases created.
 async fn certified(
     args: &Conform,
     target: &Arc<dyn TestTarget>,
@@ -146,7 +148,7 @@ async fn certified(
             return Err(Failure::Interrupted);
         }
         if *requests == 1 && !watch.stop().is_asked() {
-            eprint_message(Kind::Note, format_args!("dropping the cases under way, and removing what they made"));
+            eprint_message(Kind::Note, format_args!("dropping the running cases, and removing what they created"));
             watch.stop().now();
         }
     };
@@ -157,7 +159,7 @@ async fn certified(
     Err(error.during(CERTIFY).into())
 }
 
-/// Returns the run, which must be called outside a runtime.
+/// Returns the run as a closure, which must be called outside an asynchronous runtime.
 fn suite(args: &Conform, harness: Cases, watch: &Arc<Watch>) -> impl FnOnce() -> Result<Certificate, String> + use<> {
     let (options, watch, runtime) = (options(args).stop(watch.stop()), Arc::clone(watch), Handle::current());
     move || {
@@ -174,7 +176,7 @@ fn suite(args: &Conform, harness: Cases, watch: &Arc<Watch>) -> impl FnOnce() ->
     }
 }
 
-/// Removes what the cases left, unless the server is gone or a signal asks for the end.
+/// Removes what the cases left, unless the server is gone or a signal requests the end.
 async fn removed(target: &dyn TestTarget, signals: &mut Signals) -> Result<(), Failure> {
     tokio::select! {
         removed = remove(target) => removed.map_err(|error| error.during(REMOVE).into()),
@@ -183,7 +185,8 @@ async fn removed(target: &dyn TestTarget, signals: &mut Signals) -> Result<(), F
     }
 }
 
-/// Tries twice: the server may have just restarted, or have no connection left until it notices the end of the cases.
+/// Removes what the cases left. Tries twice, because the server may have just restarted, or may not have noticed yet
+/// that the connections of the cases are closed.
 #[allow(clippy::disallowed_methods, reason = "a server comes back in real time")]
 async fn remove(target: &dyn TestTarget) -> Result<(), Error> {
     let removed = target.remove().await;
@@ -219,7 +222,7 @@ async fn target(url: &str) -> Result<Arc<dyn TestTarget>, Error> {
         "postgres" | "postgresql" => Ok(Arc::new(postgres::Schemas::at(url).await?)),
         #[cfg(feature = "dynamo")]
         "dynamodb" => Ok(Arc::new(dynamo::Table::at(url).await?)),
-        // Returns the usual error if it is no URL of a store.
+        // Returns the usual error if the URL is not that of a store.
         _ => storagebox::parts::open(url).await.and_then(|_| Err(not_one_server())),
     }
 }

@@ -1,4 +1,4 @@
-//! Schemas in a database of a server with PostgreSQL's protocol.
+//! The target for a server with PostgreSQL's protocol. Each case has a schema in the database.
 
 use std::any::Any;
 use std::net::SocketAddr;
@@ -23,13 +23,13 @@ use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 5432;
 
-/// The code with which a server refuses a connection because it has none left.
+/// The error code of a server that has no free connection.
 const TOO_MANY_CONNECTIONS: &str = "53300";
 
-/// The class of the codes for a user or a password that the server does not accept.
+/// The class of the error codes for an invalid user or password.
 const WRONG_LOGIN: &str = "28";
 
-/// Waits for locks of other sessions on a schema that is dropped.
+/// The setting with which a `DROP SCHEMA` waits for the locks of other sessions.
 const WITH_PATIENCE: &str = "SET lock_timeout = '30s';";
 
 /// The keys of the query that the driver does not know, or that the suite sets itself.
@@ -83,7 +83,8 @@ impl Schemas {
     }
 }
 
-/// Connects without the library. Not a pool: the suite has its own runtime, and a connection works only in one.
+/// Connects without the library. There is no pool, because the suite has its own runtime, and a connection works only
+/// in the runtime that opened it.
 async fn connection(owner: &PgConnectOptions) -> Result<PgConnection> {
     timeout(ANSWER, owner.connect()).await.map_err(|_| unanswered(ANSWER))?.map_err(failed)
 }
@@ -94,7 +95,7 @@ fn failed(error: sqlx::Error) -> Error {
         true => ErrorKind::Denied,
         false => ErrorKind::Unavailable,
     };
-    Error::new(kind, "the server could not be asked").caused_by(error)
+    Error::new(kind, "the request to the server failed").caused_by(error)
 }
 
 #[async_trait]
@@ -135,7 +136,8 @@ impl TestTarget for Schemas {
         }
     }
 
-    /// Waits for setups first: a case may have been dropped while its schema was being created.
+    /// Drops all schemas of the run. Waits for setups first, because a case may have been dropped while its schema was
+    /// being created.
     async fn remove(&self) -> Result<()> {
         self.run(storagebox_postgres::wait_for_setups()).await?;
         let pattern = format!("{}\\_%", self.prefix.replace('_', "\\_"));
@@ -176,7 +178,8 @@ impl CallerTransaction for Caller {
         &mut self.0
     }
 
-    /// The server answers the COMMIT of a failed transaction with a rollback, which is no error.
+    /// Runs a statement before the COMMIT, because the server answers the COMMIT of a failed transaction without an
+    /// error.
     async fn commit(mut self: Box<Self>) -> Result<()> {
         self.run("SELECT").await?;
         self.run("COMMIT").await
@@ -206,7 +209,7 @@ impl Drop for Schema {
     }
 }
 
-/// Every argument of a simple statement is written in hexadecimal.
+/// Returns the text in hexadecimal, the form of every argument in a simple statement.
 fn in_hexadecimal(text: &str) -> Vec<u8> {
     text.bytes().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
 }
@@ -244,7 +247,7 @@ impl SchemaClock {
                 Kind::Error,
                 format_args!("the clock of {} cannot be moved: {}", self.schema, error.message()),
             );
-            // A case that goes on with the old time would give a wrong verdict.
+            // A case that continues with the old time would give a wrong verdict.
             resume_unwind(Box::new("the clock cannot be moved"));
         }
     }

@@ -1,4 +1,4 @@
-//! Key prefixes on a server with Redis's protocol.
+//! The target for a server with Redis's protocol. Each case has a key prefix.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,7 +18,8 @@ const PORT: u16 = 6379;
 /// The keys of the query that the suite sets itself.
 const OURS: [&str; 2] = ["prefix", "call_timeout"];
 
-/// The fields in which servers tell their version, forks of Redis first.
+/// The field with the version of each kind of server, and the name of that kind. Forks come first, because they also
+/// have the field of Redis.
 const VERSIONS: [(&str, &str); 4] = [
     ("valkey_version:", "valkey"),
     ("dragonfly_version:", "dragonfly"),
@@ -53,7 +54,7 @@ fn failed(error: RedisError) -> Error {
         redis::ErrorKind::AuthenticationFailed => ErrorKind::Denied,
         _ => ErrorKind::Unavailable,
     };
-    Error::new(kind, "the server could not be asked").caused_by(error)
+    Error::new(kind, "the request to the server failed").caused_by(error)
 }
 
 /// Connects without the library.
@@ -101,7 +102,7 @@ impl TestTarget for Keys {
         cmd("PING").query_async(&mut connection(&self.url).await?).await.map_err(failed)
     }
 
-    /// Removes until nothing is found: what a dropped case had sent may arrive meanwhile.
+    /// Removes keys until a scan finds none, because requests of a dropped case may arrive meanwhile.
     async fn remove(&self) -> Result<()> {
         let mut server = connection(&self.url).await?;
         while self.remove_once(&mut server).await? {}
@@ -114,7 +115,7 @@ impl TestTarget for Keys {
 }
 
 impl Keys {
-    /// Removes what one scan finds. Returns whether it found anything.
+    /// Removes the keys that one scan finds. Returns whether it found any.
     async fn remove_once(&self, server: &mut MultiplexedConnection) -> Result<bool> {
         let (mut cursor, mut found) = (0_u64, false);
         loop {

@@ -1,4 +1,4 @@
-//! SQLite files in a folder beside the file of the URL.
+//! The target for SQLite. Each case has a file in a new folder beside the file of the URL.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::cases::Case;
 use super::{CALL_TIMEOUT, MARK, TestTarget};
 
-/// The folder, which is removed when this is dropped.
+/// The new folder, which is removed when this value is dropped.
 pub(super) struct Folder(TempDir);
 
 impl Folder {

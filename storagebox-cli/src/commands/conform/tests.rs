@@ -7,7 +7,7 @@ fn process() -> Arc<dyn TestTarget> {
     Arc::new(memory::Process)
 }
 
-/// Returns what a few cases find.
+/// Returns the certificate of a run with a few cases.
 async fn certified_by(target: &Arc<dyn TestTarget>) -> Certificate {
     let options = Options::new(Profile::SMOKE).parts([Part::Ordered]);
     let harness = Cases::of(target);
@@ -21,7 +21,7 @@ fn level_of_ordered(certificate: &Certificate) -> Option<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_part_is_certified_and_the_whole_is_not() {
+async fn a_run_of_one_part_certifies_only_that_part() {
     let certificate = certified_by(&process()).await;
     assert_eq!(level_of_ordered(&certificate), Some(3));
     assert!(matches!(certificate.judgement(), Judgement::Open { .. }), "{}", certificate.to_text());
@@ -30,7 +30,7 @@ async fn a_part_is_certified_and_the_whole_is_not() {
 
 #[cfg(feature = "sqlite")]
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_left_of_the_files() {
+async fn remove_leaves_no_file() {
     let parent = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", parent.path().join("store.db").display());
     let target = target(&url).await.unwrap();
@@ -41,7 +41,7 @@ async fn nothing_is_left_of_the_files() {
 }
 
 #[tokio::test]
-async fn what_is_no_server_is_refused_before_anything_is_asked() {
+async fn a_url_that_names_no_single_server_is_refused() {
     for url in ["nonsense:", "redis+cluster://127.0.0.1:1", "dynamodb+articles://region/items/records"] {
         let refused = target(url).await.map(drop).unwrap_err();
         assert!(matches!(refused.kind(), ErrorKind::Misconfigured | ErrorKind::Unsupported), "{url}: {refused}");
@@ -50,7 +50,7 @@ async fn what_is_no_server_is_refused_before_anything_is_asked() {
 
 /// Cases that did not run leave the verdict open.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_is_stopped_has_no_verdict() {
+async fn a_stopped_run_has_no_verdict() {
     let harness = Cases::of(&process());
     let stop = Stop::new();
     let options = Options::new(Profile::SMOKE).threads(1).stop(&stop);

@@ -1,4 +1,5 @@
-//! Checks that the server still answers. Without it cases fail or wait, which says nothing about the store.
+//! Checks that the server still answers. Without a server, cases fail or wait, and their results say nothing about the
+//! store.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,10 +13,10 @@ use super::TestTarget;
 /// The time between two checks.
 pub(super) const PAUSE: Duration = Duration::from_secs(5);
 
-/// A server that runs answers sooner, even on a busy machine.
+/// The time within which a running server answers, even on a busy machine.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
 
-/// The number of failed checks in a row that end a run. Fewer may be a restart.
+/// The number of failed checks in a row that end a run. A server that restarts may fail fewer checks.
 const CHECKS: u32 = 4;
 
 /// Ends a run whose server is gone.
@@ -30,18 +31,18 @@ impl Watch {
         Arc::new(Self { target: Arc::clone(target), stop: Stop::new(), gone: Mutex::default() })
     }
 
-    /// Returns the request to end the run.
+    /// Returns the `Stop` with which the run is ended.
     pub(super) fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// Ends the run when the server does not answer for long.
+    /// Ends the run when `CHECKS` checks in a row have failed.
     pub(super) async fn keep(&self) {
         let error = silence(&*self.target, CHECKS).await;
         self.end(error);
     }
 
-    /// Whether the server answers, after a case has failed. If it does not, that is the cause, and the run ends.
+    /// Returns whether the server answers. Ends the run if the server does not answer.
     pub(super) async fn is_there(&self) -> bool {
         check(&*self.target).await.map_err(|error| self.end(error)).is_ok()
     }
@@ -89,7 +90,7 @@ mod tests {
     use super::super::cases::Case;
     use super::*;
 
-    /// Answers after so many looks, and then always.
+    /// A target that fails this number of checks, and then always answers.
     struct Restarting(AtomicU32);
 
     #[async_trait]
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_restarts_is_waited_for() {
+    async fn a_server_that_restarts_does_not_end_the_run() {
         let watch = watched(CHECKS - 1);
         timeout(Duration::from_secs(3_600), watch.keep()).await.unwrap_err();
         assert!(!watch.stop().is_asked() && watch.gone().is_none());
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_failure_without_a_server_is_none() {
+    async fn a_failed_case_without_a_server_ends_the_run() {
         let watch = watched(1);
         assert!(!watch.is_there().await && watch.stop().is_asked());
         assert!(watch.is_there().await, "it is back");

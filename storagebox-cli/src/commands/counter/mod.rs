@@ -90,7 +90,7 @@ async fn cancel(args: &Cancel, store: &Store) -> Result<Answer, Failure> {
     Ok(with_value(answer, value))
 }
 
-/// Merges in batches, so that a signal can stop it in between.
+/// Merges in batches, so that a signal can interrupt the command between two batches.
 async fn compact(args: &Compact, store: &Store) -> Result<Answer, Failure> {
     let Compact { of, older_than } = args;
     let ledger = store.counters_with(&of.of.name, Strategy::Ledger)?;

@@ -47,7 +47,7 @@ async fn an_operation_counts_once() {
     assert_eq!(answer(&store, &["get", "shoes"]).await, (Exit::Done, json!({ "value": -2 })));
 }
 
-/// A layer that loses the reply to every change, after a while.
+/// A layer that delays the reply to every change, and then loses it.
 #[derive(Debug)]
 struct LosesLate(Duration);
 
@@ -63,9 +63,9 @@ impl Layer for LosesLate {
     }
 }
 
-/// After a few attempts it would count again.
+/// A retry after the window would count the change again, because the window has forgotten the change.
 #[tokio::test(start_paused = true)]
-async fn a_change_is_not_repeated_once_it_may_be_forgotten() {
+async fn a_change_is_not_retried_after_its_window() {
     let store = memory();
     let losing = store.clone().layer(LosesLate(Duration::from_secs(4)));
     let window = ["--strategy", "window:10s:100"];
@@ -90,7 +90,7 @@ async fn a_bound_is_kept_and_a_refusal_is_not_remembered() {
 }
 
 #[tokio::test]
-async fn bounds_that_cross_and_another_strategy_are_bad_input() {
+async fn crossed_bounds_and_another_strategy_are_bad_input() {
     let store = memory();
     answer(&store, &["add", "shoes", "1", "--op", "a"]).await;
     for args in [
@@ -103,15 +103,15 @@ async fn bounds_that_cross_and_another_strategy_are_bad_input() {
     }
 }
 
-/// The fifth of six cells.
+/// Removes the time, which is the fifth of six cells.
 fn without_the_time(row: &str) -> String {
     let cells: Vec<_> = row.splitn(6, ',').collect();
     [&cells[..4], &cells[5..]].concat().join(",")
 }
 
-/// The length of a reason is checked with the command line, which does not show it. Without a log it is refused.
+/// The command line checks the length of a reason. A strategy without a log refuses every reason.
 #[tokio::test]
-async fn a_reason_that_nobody_could_read_is_bad_input() {
+async fn an_invalid_reason_or_one_without_a_log_is_bad_input() {
     let of = |reason: &str| {
         Cli::try_parse_from(["storagebox", "counter", "add", "counters", "k", "1", "--op", "a", "--reason", reason])
     };
@@ -158,7 +158,7 @@ async fn a_cancelled_operation_never_counts() {
 }
 
 #[tokio::test]
-async fn a_strategy_tells_what_it_promises() {
+async fn promise_shows_what_a_strategy_promises() {
     let promise = async |strategy: &str| {
         let (exit, text) = lines(&memory(), &["promise", "--strategy", strategy], true).await;
         assert_eq!(exit, Exit::Done);

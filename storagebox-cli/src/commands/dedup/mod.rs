@@ -34,7 +34,7 @@ pub(crate) async fn run(command: cli::Dedup, global: &Global) -> Result<Exit, Fa
     }
 }
 
-/// A failure to close the store is ignored: the run is recorded, and the exit code is the command's.
+/// Runs the command once. Ignores a failure to close the store, because the result of the command is recorded by then.
 async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
     let mut signals = Signals::listen(&interrupt::ALL).map_err(Failure::Runtime)?;
     let store = tokio::select! {
@@ -42,7 +42,7 @@ async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
         () = signals.request() => return Err(Failure::Run(RunFailure::NotRun)),
     };
     run::adopt_orphans();
-    // The output of the command is passed on unescaped, as if it ran here.
+    // Passes the output of the command on unescaped, as if the user ran it without storagebox.
     let (mut its_own, mut told) = (io::stdout(), terminal::stdout(true));
     let stdout: &mut (dyn Write + Send) = if global.json { &mut told } else { &mut its_own };
     let to = Outputs { stdout, stderr: &mut io::stderr(), as_json: global.json };

@@ -34,7 +34,7 @@ fn told(outcome: &str, value: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_first_one_wins() {
+async fn the_first_recorded_value_wins() {
     let store = memory();
     let record = async |value: &str, op: &str| answer(&store, &["record", "order-7", value, "--op", op]).await;
     assert_eq!(record("paid", "ada").await, (Exit::Done, told("new", "paid")));
@@ -46,7 +46,7 @@ async fn the_first_one_wins() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_is_kept_as_long_as_was_asked() {
+async fn a_record_is_kept_for_the_requested_time() {
     let store = memory();
     answer(&store, &["record", "order-7", "paid", "--op", "ada", "--keep", "2h"]).await;
     tokio::time::advance(Duration::from_secs(2 * 3600)).await;
@@ -56,7 +56,7 @@ async fn a_record_is_kept_as_long_as_was_asked() {
 }
 
 #[tokio::test]
-async fn a_record_is_forgotten_in_the_version_that_was_seen() {
+async fn a_record_is_forgotten_only_in_the_given_version() {
     let store = memory();
     answer(&store, &["record", "order-7", "paid", "--op", "ada"]).await;
     let told = |outcome: &str| json!({ "id": "order-7", "outcome": outcome });
@@ -67,7 +67,7 @@ async fn a_record_is_forgotten_in_the_version_that_was_seen() {
 }
 
 #[tokio::test]
-async fn a_lease_is_in_the_way() {
+async fn record_during_a_lease_returns_in_flight() {
     let store = memory();
     let dedup = store.dedup("records").unwrap();
     let _ = dedup.begin("order-7").lease(Duration::from_secs(60)).by("runner").await.unwrap();
@@ -78,7 +78,7 @@ async fn a_lease_is_in_the_way() {
 }
 
 #[tokio::test]
-async fn any_bytes_go_in_from_a_file_and_come_out_into_one() {
+async fn bytes_from_a_file_are_written_back_unchanged() {
     let (store, folder) = (memory(), Folder::new("cli-test").unwrap());
     let (input, output) = (folder.path().join("in"), folder.path().join("out"));
     let bytes = b"\xFF\x00\r\n,\"";
@@ -95,7 +95,7 @@ async fn any_bytes_go_in_from_a_file_and_come_out_into_one() {
 }
 
 #[tokio::test]
-async fn a_value_that_is_too_long_is_refused_before_the_store_is_asked() {
+async fn a_too_long_value_is_refused_before_any_call() {
     let folder = Folder::new("cli-test").unwrap();
     let file = folder.path().join("long");
     std::fs::write(&file, vec![b'a'; 256 * 1024 + 1]).unwrap();
@@ -107,7 +107,7 @@ async fn a_value_that_is_too_long_is_refused_before_the_store_is_asked() {
 }
 
 #[tokio::test]
-async fn records_are_listed_for_spreadsheets_and_programs() {
+async fn records_are_listed_as_csv_and_as_json() {
     let store = memory();
     for id in ["a,b", "c"] {
         answer(&store, &["record", id, "paid\n", "--op", "ada", "--keep", "forever"]).await;
@@ -125,7 +125,7 @@ async fn records_are_listed_for_spreadsheets_and_programs() {
 }
 
 #[tokio::test]
-async fn a_record_is_replaced_in_the_version_that_was_seen() {
+async fn a_record_is_replaced_only_in_the_given_version() {
     let store = memory();
     let (_, text) = lines(&store, &["record", "order-7", "paid", "--op", "ada"], true).await;
     let version = serde_json::from_slice::<Value>(&text).unwrap()["version"].to_string();

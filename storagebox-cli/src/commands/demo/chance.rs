@@ -7,7 +7,7 @@ use fastrand::Rng;
 use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Error, ErrorKind, Result, async_trait};
 
-/// A layer that fails calls at random, as a bad network does. A seed repeats the failures.
+/// A layer that fails calls at random, as a bad network does. The same seed causes the same failures.
 #[derive(Debug)]
 pub(crate) struct Chance {
     percent: u8,

@@ -26,7 +26,7 @@ use crate::store::{self, is_memory};
 use crate::terminal;
 use chance::{Chance, Faults};
 
-/// Short delays, because the demo makes the faults itself.
+/// The retry policy of the demo. Its delays are short, because the demo causes the faults itself.
 const RETRY: Retry =
     Retry { attempts: 6, first_delay: Duration::from_millis(2), max_delay: Duration::from_millis(100) };
 /// How often the demo repeats a call that failed after all retries, with the same id.

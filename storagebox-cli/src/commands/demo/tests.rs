@@ -23,7 +23,7 @@ async fn shown_of(args: &Demo, store: &Store) -> (DemoReport, Value) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn everybody_gets_one_item_whatever_is_lost() {
+async fn each_person_gets_one_item_although_calls_fail() {
     let args = demo(&["--people", "200", "--faults", "50", "--seed", "7"]);
     let (shown, json) = shown_of(&args, &memory()).await;
     assert_eq!(shown.mismatches, []);
@@ -36,7 +36,7 @@ async fn everybody_gets_one_item_whatever_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_comes_late_gets_nothing() {
+async fn people_beyond_the_number_of_items_get_nothing() {
     let args = demo(&["--people", "50", "--items", "20"]);
     let (shown, json) = shown_of(&args, &memory()).await;
     assert_eq!(shown.mismatches, []);
@@ -45,14 +45,14 @@ async fn whoever_comes_late_gets_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_faults_each_call_is_one() {
+async fn without_faults_each_person_has_one_new_call() {
     let args = demo(&["--people", "10", "--faults", "0"]);
     let (shown, json) = shown_of(&args, &memory()).await;
     assert_eq!(shown.faults.total(), 0);
     assert_eq!([&json["new"], &json["again"]], [10, 40]);
 }
 
-/// A store that breaks a promise is caught.
+/// Each store answers one kind of call wrongly.
 #[tokio::test(start_paused = true)]
 async fn a_bad_store_fails_the_demo() {
     let counts_one_more = tampers!(memory(), CountItems, |counts: &mut Counts| counts.withdrawn += 1);

@@ -51,11 +51,12 @@ pub(super) async fn assign(
     Ok(())
 }
 
-/// Spawns the task of a line at once: the buffer limits the number of tasks, and polls only some of them.
+/// Spawns the task that serves a line, and returns a future of its answer.
 fn start(
     line: Result<Line<ClaimId>, Failure>,
     bank: &LossAwareBank,
 ) -> impl Future<Output = Result<Answered, Failure>> + use<> {
+    // The task is spawned before its future is polled, because `buffered` polls only some of its futures.
     let started = line.map(|line| (line.number, line.ends_at, line.value.map(|id| spawn(id, bank))));
     async move {
         let (number, ends_at, task) = started?;

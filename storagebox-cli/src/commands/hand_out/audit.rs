@@ -40,8 +40,8 @@ impl Audit {
         ]
     }
 
-    /// Checks that no item appeared or vanished. A call whose reply was lost may have done more, which widens the
-    /// range.
+    /// Checks that no item appeared or vanished. Allows for calls whose replies were lost, because these calls may have
+    /// taken effect.
     fn conservation(&self, change: &Change) -> Vec<Option<Mismatch>> {
         let Change { before, after } = change;
         let Loaded { added, perhaps_ours, .. } = self.loaded;

@@ -78,7 +78,7 @@ pub(crate) struct Summary {
     pub shared_items: u64,
     /// Lines whose item differs from that of an earlier line of the same id.
     pub changed_items: u64,
-    /// Lines that took an item for an id that had taken one in this run.
+    /// Lines that took an item for an id that had already taken one in this run.
     pub taken_twice: u64,
     /// Ids that met an empty bank on one line and have an item on another.
     pub empty_and_given: u64,
@@ -150,9 +150,9 @@ mod tests {
         ledger.summary()
     }
 
-    /// Also for ids that were served in an earlier run.
+    /// An `again` line belongs to an id that was served in an earlier run.
     #[test]
-    fn an_item_of_two_ids_is_found_whatever_they_are_told() {
+    fn an_item_of_two_ids_is_found_for_new_and_again() {
         for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {
             let of_two = summary([("ada", "SAVE-1", first), ("bob", "SAVE-1", second)]);
             assert_eq!((of_two.shared_items, of_two.changed_items), (1, 0), "new: {first}, {second}");

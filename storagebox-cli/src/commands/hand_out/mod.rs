@@ -50,7 +50,7 @@ fn warn_of_nothing(store: &Store, has_items: bool) {
     }
 }
 
-/// The result of the work, which is not published yet.
+/// The result of a run before its files are published.
 struct Done {
     audit: Audit,
     out: PendingCsv,

@@ -21,26 +21,26 @@ use crate::output::Reserved;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
-    /// Every take is the first one, of the same item.
+    /// Answers every take with `New` and the same item.
     SharesAnItem,
-    /// Every line of an id gets another item.
+    /// Gives another item to each line of an id.
     ForgetsTheClaim,
-    /// Says `New` to an id that has its item already.
+    /// Answers `New` to an id that already has its item.
     AlwaysSaysNew,
-    /// Every call is applied, and its first reply is lost.
+    /// Applies every call, and loses every other reply.
     LosesReplies,
-    /// Says `Empty` to every third call.
+    /// Answers every third take with `Empty`.
     SometimesSaysEmpty,
-    /// Says that it added more than it did.
+    /// Reports one item more than it added.
     Boasts,
-    /// Holds one more item than it handed out.
+    /// Takes one more item than it hands out.
     Leaks,
-    /// Refuses to answer.
+    /// Fails every take with `Denied`.
     Denies,
     Ends,
 }
 
-/// A store with this fault.
+/// Returns a store with this fault.
 fn store(fault: Fault) -> Store {
     let store = memory();
     match fault {
@@ -55,7 +55,7 @@ fn store(fault: Fault) -> Store {
     }
 }
 
-/// Returns a wrong answer to a take, or first takes an item for a claim of no caller. The first call adds.
+/// Returns the store with a layer that causes this fault when an item is taken.
 fn takes_badly(store: &Store, fault: Fault) -> Store {
     let (bank, takes) = (store.bank("items").unwrap(), AtomicUsize::new(1));
     store.clone().layer(Instead(move |call: &Call<'_>| -> Result<_> {
@@ -82,7 +82,7 @@ fn new(item: &str) -> Taken {
     Taken::New(Held { item: Item::new(item).unwrap(), hold: HoldState::Forever })
 }
 
-/// A run on its own files.
+/// A run of `hand-out` in its own folder.
 struct Run {
     directory: Folder,
     alone: bool,
@@ -99,7 +99,7 @@ impl Run {
         run
     }
 
-    /// The folder in which only the command writes.
+    /// Returns the folder with the inputs and outputs of the run.
     fn files(&self) -> PathBuf {
         self.directory.path().join("files")
     }
@@ -160,17 +160,17 @@ async fn a_second_new_line_of_an_id_is_found() {
 }
 
 #[tokio::test]
-async fn items_that_are_not_there_are_found() {
+async fn items_that_were_counted_but_not_added_are_found() {
     assert_eq!(Run::with(Fault::Boasts).mismatches().await, [(Check::BANK_GREW_BY_ADDED, 4)]);
 }
 
 #[tokio::test]
-async fn items_taken_for_nobody_are_found() {
+async fn items_taken_without_a_line_are_found() {
     assert_eq!(Run::with(Fault::Leaks).mismatches().await, [(Check::TAKEN_GREW_BY_NEW, 3)]);
 }
 
 #[tokio::test]
-async fn a_false_empty_is_found_only_where_nothing_can_have_come_free() {
+async fn a_wrong_empty_answer_is_found_if_no_other_program_runs() {
     let mut run = Run::with(Fault::SometimesSaysEmpty);
     assert_eq!(run.mismatches().await, [(Check::EMPTY_STAYS_EMPTY, 1), (Check::EMPTY_MEANS_EMPTY, 2)]);
     run.alone = false;
@@ -178,7 +178,7 @@ async fn a_false_empty_is_found_only_where_nothing_can_have_come_free() {
 }
 
 #[tokio::test]
-async fn counts_are_checked_only_when_nobody_else_is_at_work() {
+async fn counts_are_checked_only_if_no_other_program_runs() {
     let mut run = Run::with(Fault::Leaks);
     run.alone = false;
     assert_eq!(run.mismatches().await, []);
@@ -195,7 +195,7 @@ async fn lost_replies_are_no_mismatch() {
 }
 
 #[tokio::test]
-async fn a_failed_audit_publishes_nothing_and_names_the_check_but_no_item() {
+async fn a_failed_audit_publishes_nothing_and_names_no_item() {
     let run = Run::with(Fault::ForgetsTheClaim);
     fs::write(run.path("out.csv"), "old").unwrap();
     let failure = run.finish().await.unwrap_err();
@@ -216,7 +216,7 @@ async fn a_store_that_fails_leaves_no_file() {
 }
 
 #[tokio::test]
-async fn an_ended_claim_is_told_apart_from_an_empty_bank() {
+async fn an_ended_claim_is_reported_as_ended_and_not_as_empty() {
     let run = Run::with(Fault::Ends);
     assert_eq!(run.finish().await.unwrap(), Exit::Nothing);
     let out = fs::read_to_string(run.path("out.csv")).unwrap();

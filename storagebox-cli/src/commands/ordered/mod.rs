@@ -76,7 +76,7 @@ async fn delete(args: &Delete, values: &OrderedValues) -> Result<Answer, Failure
     Ok(answer(key, &stamp, &written))
 }
 
-/// Explains `too_old`, and what to set. A sequence number is no time.
+/// Prints why a write is too old, and which options help.
 fn explain(of: &OfKey, own: &Stamp, written: &Written) {
     if let Written::TooOld { horizon } = written {
         let (at, oldest, age) = (time(own.at), time(*horizon), format_duration(of.of.tombstone_age));
@@ -90,14 +90,14 @@ fn explain(of: &OfKey, own: &Stamp, written: &Written) {
         eprint_message(
             Kind::Help,
             format_args!(
-                "load old values into a new namespace, with a --tombstone-age longer than the oldest of them is old on \
-                 each command, such as 36500d; for numbers of your own give `--stamps sequence` on each"
+                "load old values into a new namespace; give each command a --tombstone-age above the age of the oldest \
+                 value, such as 36500d; for numbers of your own give each `--stamps sequence`"
             ),
         );
     }
 }
 
-/// Formats a stamp, with its time if it can be one.
+/// Formats the number of a stamp, followed by the time if the number can be a time.
 fn time(at: i64) -> String {
     match Timestamp::from_millisecond(at) {
         Ok(time) if at >= 0 => format!("{at} ({time:.3})"),
@@ -140,7 +140,7 @@ fn got(of: &OfKey, found: Option<Versioned>) -> Answer {
     }
 }
 
-/// Resets the key, and shows the current stamp if it is another.
+/// Resets the key if it has the given stamp. Otherwise shows the current stamp, if there is one.
 async fn reset(args: &ResetKey, values: &OrderedValues) -> Result<Answer, Failure> {
     let ResetKey { key, stamp } = args;
     let stamp = stamp.that_stands();
@@ -151,7 +151,7 @@ async fn reset(args: &ResetKey, values: &OrderedValues) -> Result<Answer, Failur
     })
 }
 
-/// Purges in batches, so that a signal can stop it in between.
+/// Purges in batches, so that a signal can interrupt the command between two batches.
 async fn purge(args: &Purge, values: &OrderedValues) -> Result<Answer, Failure> {
     let mut purged = 0;
     loop {

@@ -80,9 +80,9 @@ async fn a_time_too_far_ahead_is_refused_unless_there_is_no_limit() {
     }
 }
 
-/// A program without a limit has written a stamp in microseconds, which hides every correct write.
+/// Another program has written a stamp in microseconds, which makes every correct write stale.
 #[tokio::test]
-async fn a_key_that_is_locked_is_reset_by_its_very_stamp() {
+async fn a_key_with_a_far_stamp_is_reset_by_exactly_that_stamp() {
     let store = memory();
     let millis = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis();
     let (now, far) = (&*millis.to_string(), &*(millis * 1_000).to_string());
@@ -108,9 +108,9 @@ async fn a_key_that_is_locked_is_reset_by_its_very_stamp() {
     assert_eq!(told(&put(now)).await.1["outcome"], "applied");
 }
 
-/// The rows of article 4 are refused by default, with the oldest time that is accepted, and loaded as the help says.
+/// The time of the row is older than the default tombstone age.
 #[tokio::test]
-async fn old_rows_are_loaded_with_an_older_tombstone_age() {
+async fn old_rows_are_loaded_with_a_longer_tombstone_age() {
     let store = memory();
     let put = ["put", "User#1/Movie#A", "3", "--at", "1721769060000", "--writer", "import"];
     let (exit, refused) = lines(&store, &put, true).await;

@@ -55,7 +55,7 @@ async fn a_file_of_tokens_is_created_in_batches() {
 }
 
 #[tokio::test]
-async fn a_discarded_token_is_consumed_and_made_no_more() {
+async fn a_discarded_token_is_not_created_again() {
     let store = memory();
     answer(&store, &["create", "m-7"]).await;
     let told =

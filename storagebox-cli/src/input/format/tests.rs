@@ -14,7 +14,7 @@ fn wide(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_no_list_is_known_by_its_beginning() {
+fn a_foreign_file_is_recognised_by_its_first_bytes() {
     let utf16 = [wide("A-1\nA-2\n", u16::to_le_bytes), wide("A-1\nA-2\n", u16::to_be_bytes)];
     let marked = utf16.clone().map(|text| [&b"\xFF\xFE"[..], &text].concat());
     for text in utf16.iter().chain(&marked) {
@@ -68,7 +68,7 @@ fn what_is_no_list_is_known_by_its_beginning() {
 }
 
 #[test]
-fn a_few_bytes_are_enough_unless_they_begin_another_file() {
+fn few_bytes_are_enough_unless_a_foreign_file_begins_with_them() {
     for (head, is) in
         [(&b"ada\n"[..], true), (b"A\n", true), (b"A", false), (b"", false), (b"A\0", false), (b"PK", false)]
     {
@@ -83,7 +83,7 @@ fn a_few_bytes_are_enough_unless_they_begin_another_file() {
 }
 
 #[test]
-fn a_directive_to_a_spreadsheet_is_none_of_the_values() {
+fn a_separator_directive_is_no_value() {
     for (first, is) in
         [("sep=", true), ("sep=,", true), ("SEP=,", true), ("sep=ab", false), ("separate", false), ("", false)]
     {
@@ -98,7 +98,7 @@ fn a_directive_to_a_spreadsheet_is_none_of_the_values() {
 }
 
 #[test]
-fn a_header_is_where_it_is_said_to_be() {
+fn a_header_must_match_the_header_option() {
     let check = |first, second, is_said| check_header(&record(first), Some(&record(second)), is_said);
     for (first, second) in [("SAVE-0001", "SAVE-0002"), ("ada@example.com", "bob.b@example.org"), ("17", "18")] {
         assert_eq!(check(first, second, true), Err(Foreign::NoHeader), "{first}");
@@ -136,7 +136,7 @@ fn a_header_is_where_it_is_said_to_be() {
 }
 
 #[test]
-fn what_may_mean_another_value_is_no_value() {
+fn an_ambiguous_value_without_quotes_is_rejected() {
     let odd = |told: &str| Reason::Odd(format!("the field {told}; remove it"));
     for (first, reason) in [
         ("", Reason::Empty),
@@ -164,7 +164,7 @@ fn what_may_mean_another_value_is_no_value() {
 }
 
 #[test]
-fn quotes_say_that_every_character_is_meant() {
+fn a_value_in_quotes_is_read_unchanged() {
     for first in ["auth0|7", "a;b", " a ", "a\rb", "a\tb", "a\u{1b}b", "\u{feff}a", "=\"00123\"", "a\u{ad}b"] {
         assert_eq!(text(&quoted(first)), Ok(first));
     }

@@ -44,15 +44,15 @@ async fn a_record_of_several_lines_counts_them_all() {
 }
 
 #[tokio::test]
-async fn an_open_quote_costs_its_own_line_alone() {
+async fn an_open_quote_rejects_only_its_own_line() {
     let open = Err(Unreadable::Malformed(Fault::OpenQuote));
     let expected = [(1, Ok("a".to_owned())), (2, open), (3, Ok("b".to_owned())), (4, Ok("c".to_owned()))];
     assert_eq!(lines_and_texts(b"a\n\"open\nb\nc\n").await, expected);
 }
 
-/// A part of the line would become an id or an item.
+/// No part of a malformed line may become an id or an item.
 #[tokio::test]
-async fn a_malformed_line_is_rejected_whole_wherever_it_is_cut() {
+async fn a_malformed_line_cut_anywhere_is_rejected_as_a_whole() {
     let record = |line, ends_at, first| Record { line, ends_at, first, quoted: false, alone: true };
     let malformed = |line, ends_at, fault| record(line, ends_at, Err(Unreadable::Malformed(fault)));
     let last = record(3, 17, Ok(b"c".to_vec()));
@@ -71,7 +71,7 @@ async fn a_byte_order_mark_is_no_part_of_the_first_record() {
     }
 }
 
-/// As in files that `cat` joined. Otherwise one person would have two ids.
+/// Files that `cat` joined have such marks. A mark as part of an id would give one person two ids.
 #[tokio::test]
 async fn a_byte_order_mark_between_files_is_no_part_of_a_record() {
     for step in 1..9 {
@@ -82,21 +82,21 @@ async fn a_byte_order_mark_between_files_is_no_part_of_a_record() {
 }
 
 #[tokio::test]
-async fn a_line_tells_whether_it_has_one_field_and_quotes() {
+async fn a_record_shows_whether_it_has_one_field_and_quotes() {
     let records = all(b"a\n\"a\"\na,b\n\n,\n", CHUNK_BYTES).await;
     let found: Vec<_> = records.into_iter().map(|record| (record.alone, record.quoted)).collect();
     assert_eq!(found, [(true, false), (true, true), (false, false), (true, false), (false, false)]);
 }
 
 #[tokio::test]
-async fn many_lines_that_end_with_a_carriage_return_are_no_long_line() {
+async fn a_file_with_only_carriage_returns_as_line_ends_is_malformed() {
     let records = all(&b"a-code\r".repeat(MAX_RECORD_BYTES / 4), CHUNK_BYTES).await;
     assert_eq!(records.len(), 1);
     assert_eq!(records[0].first, Err(Unreadable::Malformed(Fault::Return)));
 }
 
 #[tokio::test]
-async fn a_line_without_end_is_passed_over_and_not_kept() {
+async fn a_too_long_line_is_skipped_and_not_kept_in_memory() {
     let mut bytes = vec![b'x'; 3 * MAX_RECORD_BYTES];
     bytes.extend_from_slice(b"\nafter\n");
     let mut records = Records::new(trickle(&bytes, CHUNK_BYTES));
@@ -118,7 +118,7 @@ async fn a_long_line_at_the_end_of_the_file_is_one_record() {
 }
 
 #[tokio::test]
-async fn a_quote_left_open_for_too_long_costs_its_own_line_alone() {
+async fn a_quote_open_for_too_long_rejects_only_its_own_line() {
     let mut bytes = b"\"open\n".to_vec();
     bytes.extend(b"line\n".repeat(MAX_RECORD_BYTES / 4));
     let records = all(&bytes, CHUNK_BYTES).await;
@@ -165,7 +165,7 @@ fn written(rows: &[Vec<String>], random: &mut fastrand::Rng) -> Vec<u8> {
 
 /// A file has the same records in chunks of any size, and no byte is skipped.
 #[test]
-fn whatever_a_file_holds() {
+fn whatever_a_file_holds_the_chunk_size_changes_nothing() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let known =
         ["a\n\"b\nb\"\r\nc,\"d\"\n", "\u{feff}\"a\"\"a\",b\n\n\"open\nc\n", "\"a\" text\n\"\"\n", "\"a\nb\" text\nc"];

@@ -10,12 +10,12 @@ use super::Table;
 use crate::stores::Store;
 use crate::support::Place;
 
-/// The key of each table, and its rows as the package writes them.
+/// The key attributes of the two tables.
 const KEYS: [&str; 2] = ["item", "deduplication_id"];
 const GIVEN: [(&str, &str); 3] = [("ada", "SAVE-1"), ("bob", "SAVE-2"), ("eve's \"#1\"", "SAVE-3")];
 const FREE: [&str; 4] = ["SAVE-4", "SAVE-5", "SAVE-6", "SAVE-7"];
 
-/// The two tables, which are deleted when this is dropped.
+/// The two tables, which are deleted when this value is dropped.
 struct Articles(Table);
 
 impl Articles {
@@ -75,7 +75,7 @@ fn taken(place: &Place, id: &str) -> Value {
 }
 
 #[test]
-fn they_open_like_any_store() {
+fn tables_of_article_1_open_like_any_store() {
     let articles = Articles::filled();
     let place = articles.0.place_of(&articles.0.url_of_articles());
     let [items, records] = articles.0.articles();
@@ -101,7 +101,7 @@ fn they_open_like_any_store() {
     assert!(other.stderr.contains(&items), "{}", other.stderr);
 }
 
-/// Imports into a table and into a file.
+/// Imports the two tables into a DynamoDB table and into a SQLite file.
 #[test]
 fn each_id_keeps_its_item_in_another_store() {
     let articles = Articles::filled();
@@ -123,9 +123,9 @@ fn each_id_keeps_its_item_in_another_store() {
     }
 }
 
-/// The package could give an item to two ids. One keeps it, the other one is listed, and the exit code is not 0.
+/// The tables give one item to two ids. One id keeps the item, the other id is listed, and the exit code is not 0.
 #[test]
-fn an_item_that_was_given_to_two_is_listed() {
+fn an_import_lists_the_second_id_of_an_item() {
     let articles = Articles::filled();
     articles.put(1, &[("deduplication_id", "zoe"), ("item_string", "SAVE-2")]);
     let told = articles.import(&articles.0.place(), 3);

@@ -8,7 +8,7 @@ use super::Table;
 use crate::stores::Store;
 use crate::support::{assert_exactly_once, sample};
 
-/// 10,000 codes, 8,000 people, 30,000 lines.
+/// Serves 8,000 people with 10,000 codes, from 30,000 lines of ids.
 #[test]
 #[ignore = "takes minutes: cargo xtask prove dynamo"]
 fn the_example_of_the_readme_gives_each_person_one_code() {
@@ -20,7 +20,7 @@ fn the_beginning_of_the_example_gives_each_person_one_code() {
     gives_each_person_one_code(1_000, 1_000, 830);
 }
 
-/// Hands out the first codes of the example to its first lines, which have this number of people.
+/// Hands out the first codes of the example to the ids of its first lines. `people` is the number of different ids.
 fn gives_each_person_one_code(codes: usize, lines: usize, people: usize) {
     let table = Table::ready();
     let place = table.place();
@@ -38,7 +38,7 @@ fn beginning(name: &str, lines: usize) -> String {
 }
 
 #[test]
-fn a_server_that_dies_half_way_costs_nobody_an_item() {
+fn hand_out_after_a_server_crash_gives_each_id_one_item() {
     let server = Dynamo::start(Data::InFile).unwrap();
     let table = Table::on(&server.url()).set_up();
     Table::CROWD.meets_a_crash(table.place(), || server.kill().unwrap(), || server.start_again().unwrap());

@@ -12,7 +12,7 @@ use crate::stores::Store;
 /// URLs that cannot be opened, each with a part of the reason.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("dynamodb:hunter2", "must be dynamodb://region/table"),
-    ("dynamodb://AKIA:hunter2@eu-west-1/shop", "credentials never stand in it"),
+    ("dynamodb://AKIA:hunter2@eu-west-1/shop", "a URL must not contain credentials"),
     ("dynamodb://eu-west-1/shop?hunter2=on", "has an unknown query key"),
     ("dynamodb://eu-west-1/shop?endpoint=http://AKIA:hunter2@host", "hold no credentials"),
     ("dynamodb://eu-west-1/shop?shards=hunter2", "must be a whole number"),
@@ -20,13 +20,13 @@ pub(super) const WRONG_URLS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_command_on_a_table_that_is_missing_says_how_to_make_it() {
+fn a_command_on_a_missing_table_advises_setup() {
     let table = Table::bare();
     fails(table.place().run(&COUNTS), "does not exist", "run `storagebox setup");
 }
 
 #[test]
-fn a_table_of_another_shape_is_left_alone() {
+fn a_table_with_other_keys_is_refused() {
     let table = Table::bare();
     table.raw(create_with_one_key);
     let refused = run(&table.place(), &["setup"], 2);
@@ -41,9 +41,9 @@ async fn create_with_one_key(client: aws_sdk_dynamodb::Client, name: &str) {
     create.send().await.unwrap();
 }
 
-/// The credentials of the user who runs the tests are not used.
+/// Runs `ping` in an environment without credentials.
 #[test]
-fn missing_keys_are_said_to_be_missing() {
+fn missing_credentials_are_reported() {
     let table = Table::bare();
     let place = table.place();
     let mut ping = place.command(&["ping"]);
@@ -52,9 +52,9 @@ fn missing_keys_are_said_to_be_missing() {
     fails(ended.into(), "no credentials", "credentials");
 }
 
-/// The driver's log has whole replies and the id of the key.
+/// The log of the driver would show whole replies and the id of the access key.
 #[test]
-fn a_filter_for_everything_tells_no_secret() {
+fn a_log_filter_for_all_targets_shows_no_secret() {
     const KEY: &str = "AKIA7D31F0C2E9B8";
     let table = Table::bare();
     let with_keys = |command: &mut Command| {

@@ -15,7 +15,7 @@ use crate::support::Place;
 /// The emulator checks no signatures, so any credentials will do.
 const KEYS: [(&str, &str); 2] = [("AWS_ACCESS_KEY_ID", "storagebox"), ("AWS_SECRET_ACCESS_KEY", SECRET)];
 
-/// A table that is deleted when this is dropped, if `setup` has created it.
+/// A table that is deleted when this value is dropped, if `setup` has created it.
 pub(crate) struct Table {
     region: String,
     name: String,
@@ -32,13 +32,13 @@ impl Table {
         Self { region: region.to_owned(), name: unique_name(), endpoint }
     }
 
-    /// Returns the URL of the tables of article 1's package that belong to this one.
+    /// Returns the URL of the two tables of article 1's package that belong to this table.
     pub(super) fn url_of_articles(&self) -> String {
         let endpoint: String = self.endpoint.iter().map(|endpoint| format!("?endpoint={endpoint}")).collect();
         format!("dynamodb+articles://{}/{}{endpoint}", self.region, self.articles().join("/"))
     }
 
-    /// Returns the names of those tables: of the items, and of the records.
+    /// Returns the names of the two tables of article 1's package: of the items, and of the records.
     pub(super) fn articles(&self) -> [String; 2] {
         ["items", "records"].map(|part| format!("{}-{part}", self.name))
     }
@@ -79,7 +79,8 @@ impl Store for Table {
         Self::on(servers::shared_dynamodb().unwrap().url())
     }
 
-    /// Sets a long timeout for busy machines, because a repeated call is counted differently.
+    /// Returns a URL with a long timeout, because a call that is repeated on a busy machine changes the expected
+    /// counts.
     fn url(&self) -> String {
         let endpoint = self.endpoint.iter().map(|endpoint| format!("&endpoint={endpoint}"));
         let endpoint: String = endpoint.collect();

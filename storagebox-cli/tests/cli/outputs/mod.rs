@@ -13,7 +13,7 @@ const STORE: &str = "storagebox.db";
 const GETS: [&[&str]; 2] =
     [&["dedup", "get", "records", "order"], &["ordered", "get", "values", "key", "--stamps", "sequence"]];
 
-/// A bank with one item, a record, a value, and inputs of which each has a line that cannot be used.
+/// Returns a place with a bank, a record, a value, and two inputs that each have an unusable line.
 fn place() -> Place {
     filled(Place::without_url())
 }
@@ -59,7 +59,7 @@ fn is_whole(place: &Place) {
 }
 
 #[test]
-fn no_output_takes_the_place_of_the_store() {
+fn no_output_replaces_the_store() {
     let place = place();
     fs::create_dir(place.path("folder")).unwrap();
     fs::hard_link(place.path(STORE), place.path("hard.csv")).unwrap();
@@ -75,7 +75,7 @@ fn no_output_takes_the_place_of_the_store() {
 }
 
 #[test]
-fn no_output_takes_the_place_of_what_sqlite_keeps_beside_it() {
+fn no_output_replaces_the_sqlite_files_beside_the_store() {
     let place = place();
     for beside in ["storagebox.db-wal", "storagebox.db-shm", "storagebox.db-journal"] {
         all_refuse(&place, beside, "is the store's own file");
@@ -117,9 +117,9 @@ fn a_store_is_known_by_every_form_of_its_url() {
     is_whole(&place);
 }
 
-/// Closing the file would release SQLite's locks.
+/// If the command read the store as an input, closing that file would release SQLite's locks.
 #[test]
-fn the_store_is_no_input_either() {
+fn the_store_is_refused_as_an_input() {
     let place = place();
     for command in [
         &["bank", "load", "b", STORE][..],
@@ -136,7 +136,7 @@ fn the_store_is_no_input_either() {
 }
 
 #[test]
-fn a_manual_page_takes_the_place_of_no_store() {
+fn a_manual_page_replaces_no_store() {
     let place = filled(Place::without_url());
     fs::rename(place.path(STORE), place.path("storagebox-bank.1")).unwrap();
     let place = place.on("sqlite:storagebox-bank.1");
@@ -146,7 +146,7 @@ fn a_manual_page_takes_the_place_of_no_store() {
 }
 
 #[test]
-fn an_input_through_standard_input_is_an_input() {
+fn an_input_through_standard_input_is_not_overwritten() {
     let place = place();
     let load = ["bank", "load", "b", "-", "--rejects", "items.csv"];
     let input = fs::File::open(place.path("items.csv")).unwrap();
@@ -157,7 +157,7 @@ fn an_input_through_standard_input_is_an_input() {
 }
 
 #[test]
-fn two_outputs_are_one_by_any_path() {
+fn two_paths_to_one_output_are_refused() {
     let place = place();
     let args = ["hand-out", "items", "--ids", "ids.csv", "--out", "new.csv", "--rejects", "./new.csv"];
     let refused = place.run(&args).exits(2);
@@ -185,7 +185,7 @@ fn force_replaces_the_output() {
 }
 
 #[test]
-fn a_run_that_rejects_nothing_leaves_an_older_list() {
+fn a_run_without_rejects_keeps_an_older_list() {
     let place = place();
     place.write("good.csv", "A\n");
     let list = "file,line,reason\nitems.csv,2,empty\n";
@@ -198,7 +198,7 @@ fn a_run_that_rejects_nothing_leaves_an_older_list() {
 }
 
 #[test]
-fn only_a_list_is_replaced_by_a_list() {
+fn a_list_of_rejects_replaces_only_an_older_list() {
     let place = place();
     place.write("items.rejects.csv", "mine");
     let refused = place.run(&["bank", "load", "b", "items.csv"]).exits(2);

@@ -10,9 +10,9 @@ fn mode(place: &Place, name: &str) -> u32 {
     fs::metadata(place.path(name)).unwrap().mode() & 0o777
 }
 
-/// Codes are money.
+/// Other users must not read the codes, which are worth money.
 #[test]
-fn whatever_is_made_is_for_its_owner_alone() {
+fn each_output_is_readable_only_by_its_owner() {
     let place = place();
     for command in commands("new") {
         if place.path("new").exists() {
@@ -27,7 +27,7 @@ fn whatever_is_made_is_for_its_owner_alone() {
 }
 
 #[test]
-fn what_holds_no_secret_is_for_everybody() {
+fn a_manual_page_is_readable_by_everybody() {
     let place = Place::new();
     place.run(&["man", "--dir", "."]).exits(0);
     assert_ne!(mode(&place, "storagebox-bank-load.1") & 0o044, 0);
@@ -35,7 +35,7 @@ fn what_holds_no_secret_is_for_everybody() {
 }
 
 #[test]
-fn a_link_exists_wherever_it_leads() {
+fn a_link_counts_as_an_existing_file() {
     let place = place();
     place.write("there.csv", "old");
     symlink("there.csv", place.path("link.csv")).unwrap();
@@ -51,7 +51,7 @@ fn a_link_exists_wherever_it_leads() {
 }
 
 #[test]
-fn what_is_thrown_away_leaves_no_file() {
+fn output_to_dev_null_leaves_no_file() {
     let place = place();
     let before = place.names();
     for command in commands("/dev/null") {
@@ -63,7 +63,7 @@ fn what_is_thrown_away_leaves_no_file() {
 }
 
 #[test]
-fn standard_output_is_itself_by_another_name() {
+fn dev_stdout_is_standard_output() {
     let place = place();
     for out in ["-", "/dev/stdout"] {
         assert_eq!(place.run(&["dedup", "get", "records", "order", "--out", out]).exits(0).stdout, "paid");
@@ -89,7 +89,7 @@ fn a_pipe_gets_its_bytes_and_stays() {
 /// A deleted file that is still open has a dangling path in `/proc`.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_that_is_gone_is_no_place_to_write() {
+fn a_deleted_open_file_is_refused_as_output() {
     let place = place();
     let gone = fs::File::create(place.path("gone.csv")).unwrap();
     fs::remove_file(place.path("gone.csv")).unwrap();
@@ -102,7 +102,7 @@ fn a_file_that_is_gone_is_no_place_to_write() {
 }
 
 #[test]
-fn a_socket_is_no_place_to_write() {
+fn a_socket_is_refused_as_output() {
     let place = place();
     let _socket = std::os::unix::net::UnixListener::bind(place.path("socket")).unwrap();
     all_refuse(&place, "socket", "is not a file");
@@ -132,7 +132,7 @@ fn a_killed_run_leaves_no_file() {
 
 /// The output is the purpose of the command, so a closed pipe is an error.
 #[test]
-fn an_output_that_nobody_reads_is_a_failure() {
+fn a_closed_output_pipe_is_a_failure() {
     let place = place();
     let hand_out = ["hand-out", "b", "--ids", "ids.csv", "--rejects", "/dev/null", "--out", "-"];
     for args in [
@@ -167,7 +167,7 @@ fn a_pipe_whose_reader_goes_away_is_a_failure() {
 }
 
 #[test]
-fn standard_outputs_take_the_place_of_no_store() {
+fn redirected_standard_outputs_replace_no_store() {
     let place = place();
     let before = fs::read(place.path(STORE)).unwrap();
     for (args, told) in [
@@ -187,7 +187,7 @@ fn standard_outputs_take_the_place_of_no_store() {
 }
 
 #[test]
-fn the_name_of_a_folder_is_no_place_to_write() {
+fn the_name_of_a_folder_is_refused_as_output() {
     let place = place();
     for output in ["new/", "new/.", "items.csv/"] {
         all_refuse(&place, output, "is not a file");
@@ -195,7 +195,7 @@ fn the_name_of_a_folder_is_no_place_to_write() {
     assert!(!place.path("new").exists());
 }
 
-/// Another program's file. A list of rejects must not replace it, because the user did not name it.
+/// A list of rejects must not replace a file of another program that the user did not name.
 #[test]
 fn a_file_that_appears_under_the_name_of_the_list_stays() {
     for was_there in [false, true] {

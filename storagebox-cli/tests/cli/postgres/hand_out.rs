@@ -6,7 +6,7 @@ use super::Database;
 use crate::stores::Store;
 
 #[test]
-fn a_server_that_dies_half_way_costs_nobody_an_item() {
+fn hand_out_after_a_server_crash_gives_each_id_one_item() {
     let server = Postgres::start(&Settings::durable()).unwrap();
     let database = Database::on(&server.url()).set_up();
     Database::CROWD.meets_a_crash(database.place(), || server.kill().unwrap(), || server.start_again().unwrap());

@@ -21,7 +21,7 @@ fn a_store_that_the_owner_has_set_up_is_ready_for_the_role() {
 }
 
 #[test]
-fn a_command_on_a_store_that_is_not_set_up_says_how() {
+fn a_command_on_a_store_that_is_not_set_up_advises_setup() {
     let counts = Database::bare().place_of_owner().run(&COUNTS);
     fails_by(counts, "the schema does not exist", "\"storagebox", "run `storagebox setup");
 }
@@ -36,9 +36,9 @@ fn a_wrong_password_is_refused() {
     }
 }
 
-/// Not even with the most verbose log.
+/// Even the most verbose log shows no password.
 #[test]
-fn the_password_is_not_among_what_is_said_of_calls() {
+fn the_log_of_calls_shows_no_password() {
     let database = Database::ready();
     let counts = [&["-vv"], &COUNTS[..]].concat();
     let said = run(&database.place(), &counts, 0).stderr;
@@ -51,7 +51,7 @@ fn the_password_is_not_among_what_is_said_of_calls() {
 }
 
 #[test]
-fn a_database_that_is_missing_is_to_be_created_first() {
+fn a_missing_database_advises_to_create_it() {
     let database = Database::bare();
     let place = database.place_with(SECRET, "sbcli_missing");
     let missing = run(&place, &["ping"], 1);
@@ -62,7 +62,7 @@ fn a_database_that_is_missing_is_to_be_created_first() {
 }
 
 #[test]
-fn a_role_without_rights_is_told_which_it_lacks() {
+fn an_error_names_the_right_that_a_role_lacks() {
     let database = Database::bare();
     let place = database.place();
     fails_by(place.run(&["setup"]), "a right is missing", "permission denied for database", "may create things");

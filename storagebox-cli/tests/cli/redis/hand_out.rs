@@ -6,7 +6,7 @@ use super::Keys;
 use crate::stores::Store;
 
 #[test]
-fn a_server_that_dies_half_way_costs_nobody_an_item() {
+fn hand_out_after_a_server_crash_gives_each_id_one_item() {
     let server = Redis::start(&Settings::durable()).unwrap();
     let keys = Keys::on(&server.url()).set_up();
     Keys::CROWD.meets_a_crash(keys.place(), || server.kill().unwrap(), || server.start_again().unwrap());

@@ -16,7 +16,7 @@ pub(super) const WRONG_URLS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_command_on_a_store_that_is_missing_says_how_to_make_it() {
+fn a_command_on_a_missing_store_advises_setup() {
     fails(Keys::bare().place().run(&COUNTS), "there is no store with this prefix", "run `storagebox setup");
 }
 

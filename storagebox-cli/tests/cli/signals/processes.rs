@@ -1,4 +1,4 @@
-//! Processes that a command started: ended if there is no result, and left alone if there is one.
+//! Processes that a command started. They are ended if the run has no result, and keep running if it has one.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn a_second_signal_kills_every_process_of_the_command() {
     session.all_have_ended(5);
 }
 
-/// Another runner has begun, so nothing with the old fence may go on.
+/// No process of a run may keep running after another runner has begun.
 #[test]
 fn a_lost_lease_ends_every_process_of_the_command() {
     let session = Session::new();
@@ -43,9 +43,9 @@ fn a_lost_lease_ends_every_process_of_the_command() {
     session.all_have_ended(5);
 }
 
-/// The guard kills the group. It does not reach processes that left the group.
+/// The guard of the runner kills the group of the command, but not processes that left the group.
 #[test]
-fn a_runner_that_is_killed_takes_the_group_of_its_command_with_it() {
+fn killing_a_runner_kills_the_group_of_its_command() {
     let session = Session::new();
     let run = session.started(&[], &FAMILY.replace("setsid bash -c member", "member"));
     kill_process_group(run.pid(), Signal::KILL).unwrap();
@@ -58,9 +58,9 @@ fn a_runner_that_is_killed_takes_the_group_of_its_command_with_it() {
     session.all_have_ended(5);
 }
 
-/// It is a child of the shell that became the runner by `exec`.
+/// The process is a child of the shell that became the runner by `exec`.
 #[test]
-fn a_process_that_is_not_of_the_command_goes_on() {
+fn a_process_outside_the_command_keeps_running() {
     let session = Session::new();
     let run = session.command(&["--retry-failures"], "false");
     let mut shell = Command::new("bash");
@@ -71,7 +71,7 @@ fn a_process_that_is_not_of_the_command_goes_on() {
     assert!(is_alive(session.place.read("pid").trim()));
 }
 
-/// The next run begins when the lease is returned.
+/// All processes must end before the lease is returned, because the next run may begin then.
 #[test]
 fn a_failure_that_is_not_recorded_leaves_no_process_behind() {
     let session = Session::new();
@@ -81,9 +81,9 @@ fn a_failure_that_is_not_recorded_leaves_no_process_behind() {
     session.all_have_ended(5);
 }
 
-/// The command left it on purpose, so it goes on. It holds the output open, and what it writes is not recorded.
+/// The process holds the output of the command open. The later output of the process is not recorded.
 #[test]
-fn what_a_recorded_command_leaves_behind_goes_on_and_is_not_waited_for() {
+fn a_process_left_by_a_recorded_command_keeps_running() {
     let session = Session::new();
     let floods = "(trap '' PIPE; echo $BASHPID > pid; while test -e alive; do echo x 2>> lost || sleep 0.01; done) &";
     let script = format!("{floods} while ! test -s pid; do sleep 0.01; done; echo hi; echo hi >&2; exit 5");

@@ -1,4 +1,4 @@
-//! Signals on a terminal, which sends those of Ctrl-C and Ctrl-Z to its whole foreground group.
+//! Signals on a terminal. It sends the signals of Ctrl-C and Ctrl-Z to its whole foreground group.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -76,7 +76,7 @@ fn a_command_reads_from_its_terminal() {
 
 /// The command gets the signal together with its runner, and may end first.
 #[test]
-fn a_signal_to_a_group_with_the_command_in_it_is_never_recorded() {
+fn a_signal_to_runner_and_command_is_never_recorded() {
     at_some_moment(|session, script, moment| {
         let mut run = session.in_the_foreground(script);
         run.shows("started");
@@ -102,7 +102,7 @@ fn the_interrupt_key_ends_every_process_of_the_command() {
     session.all_have_ended(2);
 }
 
-/// The terminal sends the signal to all, and the runner does not send it again.
+/// The terminal sends the signal to all processes, and the runner must not send it again.
 #[test]
 fn the_interrupt_key_reaches_the_command_once() {
     let session = Session::new();
@@ -130,7 +130,7 @@ fn pressing_the_interrupt_key_again_kills_every_process() {
     session.all_have_ended(5);
 }
 
-/// By the job control of a shell: the key stops both, and both continue.
+/// The stop key stops the runner and the command, and `fg` in the shell continues both.
 #[test]
 fn the_stop_key_stops_the_command_and_its_runner() {
     let session = Session::new();
@@ -151,9 +151,9 @@ fn the_stop_key_stops_the_command_and_its_runner() {
     assert!(session.is_recorded());
 }
 
-/// The signal comes from another terminal, only to the runner.
+/// The signal is sent only to the runner, and not by the terminal.
 #[test]
-fn a_signal_to_the_runner_on_a_terminal_reaches_what_the_command_started() {
+fn a_signal_to_the_runner_reaches_the_children_of_the_command() {
     let session = Session::new();
     let below = format!("trap \"echo ended; exit 0\" TERM; echo started; {WAITS}");
     let mut run = session.in_the_foreground(&format!("trap : TERM; bash -c '{below}'; exit 0"));

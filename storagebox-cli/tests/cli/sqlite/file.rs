@@ -8,7 +8,7 @@ use super::ready;
 use crate::stores::Store;
 use crate::support::folder;
 
-/// A file in its own folder, which is deleted when this is dropped.
+/// A file in its own folder, which is deleted when this value is dropped.
 pub(crate) struct File(TempDir);
 
 impl File {

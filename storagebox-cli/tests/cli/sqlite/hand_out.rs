@@ -4,7 +4,7 @@ use super::File;
 use crate::stores::Store;
 
 #[test]
-fn a_run_that_is_killed_half_way_costs_nobody_an_item() {
+fn hand_out_after_a_killed_run_gives_each_id_one_item() {
     let file = File::ready();
     File::CROWD.is_left_half_way(file.place());
 }

@@ -18,14 +18,14 @@ pub(super) const WRONG_URLS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_path_is_of_the_folder_that_the_command_runs_in() {
+fn a_relative_path_starts_in_the_current_folder() {
     let place = Place::new().on("sqlite:store.db");
     place.run(&["setup"]).exits(0);
     assert_eq!(place.names(), ["store.db"]);
 }
 
 #[test]
-fn a_command_on_a_file_that_is_missing_says_how_to_make_it() {
+fn a_command_on_a_missing_file_advises_setup() {
     let file = File::bare();
     run(&file.place(), &["ping"], 1);
     fails(file.place().run(&COUNTS), "there is no file", "run `storagebox setup");
@@ -33,16 +33,16 @@ fn a_command_on_a_file_that_is_missing_says_how_to_make_it() {
 }
 
 #[test]
-fn what_is_no_database_is_left_alone() {
+fn a_file_that_is_no_database_is_unchanged() {
     let file = File::bare();
     fs::write(file.path(), "a letter. ".repeat(100)).unwrap();
     fails(file.place().run(&COUNTS), "is not a SQLite database", "");
     assert_eq!(fs::read_to_string(file.path()).unwrap(), "a letter. ".repeat(100));
 }
 
-/// SQLite opens `x` for `x/`, and an output replaced its log `x-wal`: one code went to two people.
+/// SQLite opens `x` for `x/`. An output that replaced the log `x-wal` of this store would give one code to two people.
 #[test]
-fn no_output_takes_the_place_of_a_log_however_the_store_is_spelled() {
+fn no_output_replaces_the_log_of_an_oddly_spelled_store() {
     let mut place = Place::with("A\nB\n", "ada\n");
     #[cfg(unix)]
     std::os::unix::fs::symlink("x/", place.path("link")).unwrap();

@@ -11,7 +11,7 @@ use crate::values::error::Result;
 /// The largest number of batches that wait, in total and per key.
 const ROOM: usize = 256;
 const ROOM_OF_A_KEY: usize = 16;
-/// The largest number of batches in progress that have outlasted the stall timeout.
+/// The maximum number of batches that are still in progress after the stall timeout.
 const MOST_OVERTAKEN: usize = 4;
 
 pub(super) type Reply<C> = Combined<Result<<C as Combine>::Answer>>;
@@ -19,7 +19,7 @@ pub(super) type Reply<C> = Combined<Result<<C as Combine>::Answer>>;
 pub(super) struct Waiting<C: Combine> {
     pub(super) call: C,
     pub(super) reply: Sender<Reply<C>>,
-    /// Starts a task in the runtime of the caller.
+    /// Starts a task in the runtime of the call's caller.
     pub(super) spawn: Arc<Spawn>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Waiting<C: Combine> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TurnId {
     number: u64,
-    /// Whether the turn is one call in the future of its caller, which may not be polled any more.
+    /// Whether the turn makes a single call inside the caller's future. The caller may stop polling that future.
     is_alone: bool,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct TurnId {
 pub(super) struct Next {
     pub(super) turn: TurnId,
     pub(super) spawn: Arc<Spawn>,
-    /// Whether other calls are likely to arrive at once, so that the task yields to them first.
+    /// Whether more calls are likely to arrive soon. If so, the task yields once before it takes its batch.
     pub(super) expects_others: bool,
 }
 
-/// The calls of one key. It exists while one of them waits or is in progress.
+/// The calls of one key. The queue exists while a call of the key waits or is in progress.
 struct KeyQueue<C: Combine> {
     calls: BTreeMap<u64, Waiting<C>>,
     is_busy: bool,
@@ -47,18 +47,19 @@ struct KeyQueue<C: Combine> {
 
 pub(super) struct Queue<C: Combine> {
     queues: HashMap<C::Key, KeyQueue<C>>,
-    /// The keys whose first call can begin, by the number of that call. While there are any, there is a turn.
+    /// The keys whose first call can begin, sorted by the number of that call. While this map has entries, a turn is in
+    /// progress.
     ready: BTreeMap<u64, C::Key>,
     waiting: usize,
     most: usize,
     /// The number of calls in the last batch.
     last_batch: usize,
-    /// The turn that all calls wait for.
+    /// The turn in progress, for whose end the waiting calls wait.
     turn: Option<TurnId>,
-    /// The number of batches in progress that outlasted the stall timeout.
+    /// The number of batches that are still in progress after the stall timeout.
     overtaken: usize,
     is_watched: bool,
-    /// The last number of a call or a turn.
+    /// The last number that was given to a call or a turn.
     last_number: u64,
 }
 
@@ -88,7 +89,7 @@ impl<C: Combine> Queue<C> {
         ticket
     }
 
-    /// Begins a turn for one call, if there is no turn and no call of the key is in progress.
+    /// Begins a turn for a single call. Returns `None` if a turn or a call of the key is in progress.
     pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<TurnId> {
         if self.turn.is_some() || self.queues.contains_key(key) {
             return None;
@@ -97,7 +98,7 @@ impl<C: Combine> Queue<C> {
         Some(self.begin(true))
     }
 
-    /// Adds the call and returns its number, or `None` if the queue is full.
+    /// Adds the call and returns its number. Returns `None` if the queue is full.
     pub(super) fn wait(&mut self, key: &C::Key, waiting: Waiting<C>) -> Option<u64> {
         let number = self.number();
         let is_full = self.waiting >= self.most * ROOM;
@@ -132,7 +133,7 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Takes the longest waiting call of each ready key, up to a batch, and marks the keys as busy.
+    /// Takes at most `most` ready calls, one per key and the oldest first, and marks their keys as busy.
     pub(super) fn batch(&mut self) -> (Vec<C::Key>, Vec<Waiting<C>>) {
         let (mut keys, mut batch) = (Vec::new(), Vec::new());
         while batch.len() < self.most
@@ -159,7 +160,7 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Returns the id of the next turn of a task, or `None` if the turn was overtaken.
+    /// Begins the next turn of the task that has the turn `ticket`. Returns `None` if that turn was overtaken.
     pub(super) fn go_on(&mut self, ticket: TurnId) -> Option<TurnId> {
         (self.turn == Some(ticket)).then(|| self.begin(false))
     }
@@ -175,9 +176,9 @@ impl<C: Combine> Queue<C> {
         self.next(true)
     }
 
-    /// Begins a turn for a new call and the other waiting calls, if there is no turn. If the last batch had several
-    /// calls, others are likely to arrive with this one.
+    /// Begins a turn for the waiting calls, unless a turn is in progress.
     pub(super) fn begin_with_others(&mut self) -> Option<Next> {
+        // After a batch of several calls, more calls are likely to arrive.
         self.next(self.last_batch > 1)
     }
 
@@ -188,7 +189,8 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Begins another turn, if the turn that was seen is still in progress and may be overtaken.
+    /// Begins another turn if the turn `seen` is still in progress, a call is ready, and the number of overtaken
+    /// batches is below its maximum.
     pub(super) fn overtake(&mut self, seen: Option<TurnId>) -> Option<Next> {
         let late = self.turn.filter(|turn| Some(*turn) == seen)?;
         let overtaken = self.overtaken + counted(late);
@@ -200,7 +202,7 @@ impl<C: Combine> Queue<C> {
         Some(next)
     }
 
-    /// Begins a turn in the runtime of the caller whose ready call waits longest.
+    /// Begins a turn, whose task starts in the runtime of the caller of the oldest ready call.
     fn begin_batch(&mut self, expects_others: bool) -> Option<Next> {
         let (number, key) = self.ready.first_key_value()?;
         let spawn = Arc::clone(&self.queues.get(key)?.calls.get(number)?.spawn);
@@ -225,7 +227,7 @@ impl<C: Combine> Queue<C> {
         self.waiting == 0
     }
 
-    /// Marks the queue as watched, and returns whether it was not.
+    /// Marks the queue as watched by a [`Watch`](super::turn::Watch). Returns whether it was not watched before.
     pub(super) fn is_to_be_watched(&mut self) -> bool {
         !std::mem::replace(&mut self.is_watched, true)
     }
@@ -235,9 +237,10 @@ impl<C: Combine> Queue<C> {
     }
 }
 
-/// Returns how many batches an overtaken turn counts for. A call that is made alone counts for none: it began when
-/// there was no turn, and its caller may have left it.
+/// Returns how much an overtaken turn adds to `overtaken`.
 fn counted(ticket: TurnId) -> usize {
+    // A call that is made alone does not count: it began when there was no turn, and its caller may have stopped
+    // polling it.
     usize::from(!ticket.is_alone)
 }
 

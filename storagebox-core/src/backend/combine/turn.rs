@@ -20,7 +20,7 @@ impl<C: Combine> Turn<C> {
         Self { combiner: Arc::clone(combiner), id, keys }
     }
 
-    /// Returns the next batch; an empty one if no call waits, or if the turn was overtaken.
+    /// Returns the next batch. It is empty if no call waits or if the turn was overtaken.
     fn next(&mut self) -> Vec<Waiting<C>> {
         let mut queue = self.combiner.lock();
         queue.release(mem::take(&mut self.keys));
@@ -40,7 +40,7 @@ impl<C: Combine> Drop for Turn<C> {
     }
 }
 
-/// The task that makes batches. If it never runs, as in a runtime that ends, the waiting calls are made alone.
+/// The task that makes batches. If the task is dropped before it runs, each waiting caller makes its own call alone.
 pub(super) struct Worker<C: Combine> {
     turn: Turn<C>,
     expects_others: bool,
@@ -55,12 +55,13 @@ impl<C: Combine> Worker<C> {
     pub(super) async fn work(mut self) {
         self.has_begun = true;
         match self.turn.combiner.is_of_tasks {
+            // The runtime of this task may stop, so the next batch gets a task in the runtime of its own caller.
             true => self.make_one().await,
             false => self.make_all().await,
         }
     }
 
-    /// Makes one batch only: the runtime of this task may not be driven any more, unlike that of the next caller.
+    /// Makes a single batch.
     async fn make_one(mut self) {
         if self.expects_others {
             give_way().await;
@@ -97,7 +98,7 @@ impl<C: Combine> Drop for Worker<C> {
     }
 }
 
-/// The task that begins another turn while one is stalled. It lasts while calls wait.
+/// The task that begins another turn when a turn has stalled. It ends when no call waits.
 pub(super) struct Watch<C: Combine> {
     combiner: Weak<Combiner<C>>,
     is_over: bool,
@@ -115,7 +116,7 @@ impl<C: Combine> Watch<C> {
         }
     }
 
-    /// Returns the turn that is in progress and the wait for its end, or `None` if no call waits.
+    /// Returns the turn in progress and a future that ends after the stall timeout. Returns `None` if no call waits.
     fn seen(&mut self) -> Option<(Option<TurnId>, BoxFuture<()>)> {
         let combiner = self.combiner.upgrade()?;
         let stall_timeout = combiner.stall_timeout.as_ref()?;

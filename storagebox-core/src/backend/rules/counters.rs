@@ -12,11 +12,11 @@ use crate::values::time::Retention;
 pub struct CounterRules {
     backend: &'static str,
     strategy: Strategy,
-    /// How long operations are remembered; `None` for not at all.
+    /// How long operations are remembered, or `None` if they are not remembered.
     memory: Option<Retention>,
-    /// How many of them at once.
+    /// The maximum number of remembered operations, or `None` for no limit.
     capacity: Option<u32>,
-    /// How many shards were asked for, and the bounds of the total.
+    /// The requested number of shards and the bounds of the total, or `None` if the counter is not sharded.
     split: Option<(u16, Bounds)>,
 }
 
@@ -141,8 +141,8 @@ impl CounterRules {
     }
 
     fn no_reasons(&self) -> Error {
-        let what = format_args!("a change with a reason by the counter strategy {:?}", self.strategy);
-        Error::unsupported(what, "Ledger, which has a log, where the backend has it").on(self.backend)
+        let what = format_args!("a change with a reason under the counter strategy {:?}", self.strategy);
+        Error::unsupported(what, "Ledger, which has a log, if the backend supports Ledger").on(self.backend)
     }
 
     fn unsupported(&self, instead: &str) -> Error {

@@ -52,14 +52,14 @@ impl OrderedRules {
         self.is_timed().then(|| micros(self.options.tombstone_age))
     }
 
-    /// Returns the age of the tombstones that a purge deletes which asks for this age.
+    /// Returns the minimum age of the tombstones that a purge with this age deletes.
     pub fn purged(&self, age: Duration) -> Duration {
         let least = if self.is_timed() { self.options.tombstone_age } else { Duration::ZERO };
         age.max(least).min(MAX_DURATION)
     }
 
     /// Returns the options as they are stored with the namespace. The stored text does not change. The skew is not part
-    /// of it: it guards what comes in, and says nothing of what is there.
+    /// of the text: it limits new writes, and says nothing about stored values.
     pub fn to_stored_text(&self) -> String {
         let stamps = if self.is_timed() { "time stamps" } else { "sequence numbers" };
         format!("{stamps}, tombstones for {} us", micros(self.options.tombstone_age))
@@ -72,7 +72,7 @@ impl OrderedRules {
     }
 
     /// Returns the purge horizon by the store's clock, both in milliseconds: no older stamp is accepted, so nothing
-    /// older need be remembered (O-3). `None` if stamps are no times.
+    /// older need be remembered (O-3). `None` if stamps are not times.
     pub fn horizon(&self, clock: i64) -> Option<i64> {
         let age = i64::try_from(self.options.tombstone_age.as_millis()).unwrap_or(i64::MAX);
         self.is_timed().then(|| clock.saturating_sub(age))
@@ -141,7 +141,7 @@ impl OrderedRules {
     }
 }
 
-/// The unit in which a stamp is a time within decades of the clock, if it is a smaller one than milliseconds.
+/// Returns `microseconds` or `nanoseconds` if the stamp, read in this unit, is a time within 30 years of the clock.
 fn unit_of(at: i64, clock: i64) -> Option<&'static str> {
     const DECADES: u64 = 30 * 31_557_600_000;
     let units = [("microseconds", 1_000), ("nanoseconds", 1_000_000)];
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_skew_is_not_stored_and_is_passed_over_where_it_was() {
+    fn stored_options_have_no_skew() {
         let free = OrderedOptions { stamping: Stamping::Time { max_skew: None }, ..OrderedOptions::time() };
         let stored = "time stamps, tombstones for 604800000000 us";
         for options in [free, OrderedOptions::time()] {

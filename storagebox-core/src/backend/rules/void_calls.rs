@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn one_call_too_many_stays_open() {
+    fn refusing_more_than_the_maximum_of_void_calls_is_an_error() {
         let mut calls: VoidCalls = (0..Attempt::MAX_VOID as i64).collect();
         assert!(calls.refuse(Attempt::of_call(-1).again()).is_err());
         assert!(calls.refuse(Attempt::of_call(-1)).is_ok_and(|added| !added));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn void_calls_are_read_as_they_were_written() {
+    fn void_calls_are_parsed_from_their_text() {
         let calls: VoidCalls = [i64::MIN, 0, i64::MAX].into_iter().collect();
         assert_eq!(calls.to_string().parse::<VoidCalls>().unwrap(), calls);
         assert!("".parse::<VoidCalls>().unwrap().is_empty());

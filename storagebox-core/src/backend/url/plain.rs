@@ -60,11 +60,11 @@ pub fn plain_url(url: &str) -> Result<()> {
     parts.try_for_each(|part| plain("a key or a value of the url", part))
 }
 
-/// Returns the first character that is not allowed at its place, with its position in bytes. The end is checked first,
-/// because a file adds characters there.
+/// Returns a character that is not allowed at its place, and its position in bytes. Checks the end of the text first.
 fn odd(text: &str) -> Option<(usize, char)> {
     let last = text.char_indices().next_back().filter(|(_, character)| is_unseen(*character));
     let first = text.char_indices().next().filter(|(_, character)| is_unseen(*character));
+    // The end comes first, because a file adds characters there.
     last.or(first).or_else(|| text.char_indices().find(|(_, character)| is_hidden(*character)))
 }
 
@@ -72,11 +72,11 @@ fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
 }
 
-/// Returns whether the character is a control character or has no width. Joiners are excluded, because they change how
-/// the letters next to them look.
+/// Returns whether the character is a control character or has no width. Returns `false` for joiners.
 fn is_hidden(character: char) -> bool {
     let has_no_width = matches!(character, '\u{ad}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    // Joiners are no hidden characters, because they change how the letters next to them look.
     is_control(character) || has_no_width
 }
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_has_no_comment_and_no_part_that_ends_with_a_blank() {
+    fn url_with_a_comment_or_a_blank_at_the_edge_of_a_part_is_refused() {
         for (url, told) in [
             ("sqlite:codes.db # the shop's", "url must not contain a #"),
             ("sqlite:codes.db#old", "url must not contain a #"),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_text_holds() {
+    fn text_with_a_control_character_or_an_outer_blank_is_refused() {
         storagebox_fuzz::texts(&["sqlite:a.db", " a\n", "\u{feff}a\u{200b}"], |text| {
             let told = plain("url", text).map_err(|error| error.to_string());
             let is_plain = text.trim() == text && !text.contains(char::is_control);

@@ -8,20 +8,20 @@ use crate::values::value::{ClaimId, DedupId, Item, MAX_ID_BYTES, Namespace, Payl
 
 const FORMAT: u8 = b'1';
 
-/// The state of an id.
+/// The state of an id's assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// An item is being taken from the bank.
+    /// A caller takes an item from the bank of the intent.
     Intent(Intent),
-    /// The bank was empty; the claim on it is being fenced.
+    /// The bank of the intent was empty. A caller releases the claim on it.
     GivingUp(Intent),
     /// The id has its item. This state is final.
     Assigned { intent: Intent, item: Item },
-    /// The id has nothing and holds nothing.
+    /// The id has no item and no claim.
     Nothing,
 }
 
-/// The bank to take from, and the nonce of the claim.
+/// The bank from which an item is taken, and the nonce of the claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Intent {
     pub(super) bank: Namespace,
@@ -29,7 +29,7 @@ pub(super) struct Intent {
 }
 
 impl Intent {
-    /// Returns the claim. The nonce makes it unique; the id is for people, and is cut if the two are too long together.
+    /// Returns the id of the claim on the bank. It has the nonce, which makes it unique, and as much of `id` as fits.
     pub(super) fn claim(&self, id: &DedupId) -> Result<ClaimId> {
         let mut claim = format!("{}:{id}", self.nonce);
         claim.truncate(claim.floor_char_boundary(MAX_ID_BYTES));
@@ -38,7 +38,7 @@ impl Intent {
 }
 
 impl State {
-    /// Returns whether a crash may have left the record in this state.
+    /// Returns whether the assignment is unfinished, as after a crash.
     pub(super) fn is_abandoned(&self) -> bool {
         matches!(self, Self::Intent(_) | Self::GivingUp(_))
     }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_is_read_back() {
+    fn every_assignment_state_is_decoded_from_its_record() {
         for state in states() {
             assert_eq!(State::decode(&state.encode().unwrap()).unwrap(), state);
         }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_record_holds() {
+    fn any_record_bytes_are_encoded_back_or_refused() {
         let known: Vec<_> = states().iter().map(|state| state.encode().unwrap().as_bytes().to_vec()).collect();
         storagebox_fuzz::bytes(&known, |bytes| {
             let Ok(payload) = Payload::new(bytes.to_vec()) else { return };
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_id_still_makes_a_claim() {
+    fn longest_id_has_a_valid_claim() {
         let intent = Intent { bank: Namespace::new("b").unwrap(), nonce: "n".repeat(32) };
         let id = DedupId::new("é".repeat(256)).unwrap();
         assert!(intent.claim(&id).unwrap().as_str().len() >= 511);

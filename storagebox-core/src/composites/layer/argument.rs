@@ -7,7 +7,7 @@ use crate::contract::dedup_repo::Version;
 use crate::values::attempt::Attempt;
 use crate::values::time::{Hold, Retention};
 
-/// An argument as the traits of the parts take it: borrowed, or small.
+/// An argument of a method of a part: a reference or a small value.
 pub(super) trait Argument<'a>: Copy {
     /// The same argument as an owned value.
     type Owned: Send + Sync + 'static;
@@ -16,7 +16,7 @@ pub(super) trait Argument<'a>: Copy {
 
     fn lend(owned: &'a Self::Owned) -> Self;
 
-    /// Returns the argument of an attempt that may follow a lost one. Only an [`Attempt`] is another one then.
+    /// Returns the argument for the next attempt. Only an [`Attempt`] depends on whether an earlier attempt was lost.
     fn after_lost(self, _is_any_lost: bool) -> Self {
         self
     }

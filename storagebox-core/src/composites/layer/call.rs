@@ -26,13 +26,13 @@ pub struct Call<'a> {
     /// [promise](crate::CounterPromise::recognises_repeats) says so: nothing may repeat such a change after an unknown
     /// outcome.
     pub repeatable: bool,
-    /// How long the backend recognises a repeated call; zero if it does not.
+    /// How long the backend recognises a repeated call, or zero if it does not.
     pub(super) remembered: Duration,
 }
 
 impl<'a> Call<'a> {
-    /// Creates a call of the backend as a whole. `recognises_repeats` is how long the backend recognises a repetition,
-    /// if it does.
+    /// Creates a call of the backend as a whole. `recognises_repeats` is how long the backend recognises a repeated
+    /// call, or `None` if it does not.
     pub(super) fn new(backend: &'static str, request: Request<'a>, recognises_repeats: Option<Duration>) -> Self {
         let repeatable = recognises_repeats.is_some() || request.kind() != Kind::Change;
         let remembered = recognises_repeats.unwrap_or_default();
@@ -49,7 +49,8 @@ impl<'a> Call<'a> {
         self.request.kind()
     }
 
-    /// Makes the call through the layer. `outcome` takes the outcome out of a response of the same operation.
+    /// Makes the call through the layer. The function `outcome` returns the outcome in a response, or `None` for a
+    /// response of another operation.
     pub(super) async fn through<T>(
         &self,
         layer: &dyn Layer,
@@ -63,8 +64,8 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Returns the error of the call, marked as [unrepeatable](Error::unrepeatable) if the call is. Adds the operation
-    /// and the backend unless the error already names them.
+    /// Returns the error with the operation and the backend of the call, unless it already names them. If the call is
+    /// not repeatable, the error is [unrepeatable](Error::unrepeatable).
     fn failed(&self, error: Error) -> Error {
         let error = if error.operation().is_none() { error.during(self.operation()) } else { error };
         let error = match error.backend() {
@@ -74,8 +75,8 @@ impl<'a> Call<'a> {
         if self.repeatable { error } else { error.unrepeatable() }
     }
 
-    /// Returns how long the backend recognises a repetition; `None` if it recognises none, or if the call is not a
-    /// change.
+    /// Returns how long the backend recognises a repetition of the change. Returns `None` if the backend recognises no
+    /// repetition or if the call is not a change.
     pub(super) fn remembered_for(&self) -> Option<Duration> {
         (self.repeatable && self.kind() == Kind::Change).then_some(self.remembered)
     }
@@ -95,7 +96,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of the error for a call whose outcome was not reported.
+    /// Returns the kind of the error for a call that got no answer.
     pub(super) fn of_no_answer(self) -> ErrorKind {
         match self {
             Self::Read => ErrorKind::Unavailable,
@@ -115,7 +116,7 @@ pub struct Next<'a> {
     is_any_lost: bool,
 }
 
-/// Makes the call. The argument says whether an earlier attempt was lost.
+/// A function that makes the call. Its argument says whether an earlier attempt was lost.
 type Make<'a> = dyn Fn(bool) -> BoxFuture<'a, Result<Response>> + Send + Sync + 'a;
 
 type Detach<'a> = dyn Fn(bool) -> BoxFuture<'static, Result<Response>> + Send + Sync + 'a;

@@ -61,7 +61,7 @@ impl Layered {
     }
 }
 
-/// Returns a function that makes the outcome out of a response of this operation.
+/// Returns a function from a response to its outcome. The function returns `None` for a response of another operation.
 macro_rules! outcome_of {
     ($name:ident) => {
         |response| match response {

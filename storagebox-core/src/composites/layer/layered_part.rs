@@ -48,7 +48,7 @@ impl<P: ?Sized> LayeredPart<P> {
     }
 }
 
-/// The lifetimes are those of `async_trait`, as in [`forward`](crate::backend::forward).
+/// Implements the part's trait for `LayeredPart`. The lifetimes are those that `async_trait` adds to a method.
 macro_rules! layered {
     ($($part:ident $($tell:ident -> $told:ty)? {
         $($kind:ident $name:ident = $method:ident<$($life:lifetime),*>($($arg:ident: [$($ty:tt)*]),*) -> $out:ty;)*

@@ -1,11 +1,11 @@
-//! What is called, with its arguments, and what the store answered: a variant per operation of each part.
+//! Requests with their arguments, and responses: one variant per operation of each part.
 
 use std::fmt;
 
 use super::Kind;
 use crate::backend::calls::calls;
 
-/// Replaces the lifetime of an argument's type.
+/// Expands to the type of an argument with its lifetime replaced.
 macro_rules! argument {
     ($new:lifetime, & $life:lifetime $($of:tt)*) => { &$new $($of)* };
     ($new:lifetime, Option<& $life:lifetime $of:ty>) => { Option<&$new $of> };

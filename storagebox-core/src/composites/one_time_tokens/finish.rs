@@ -10,8 +10,8 @@ use crate::values::page::Cursor;
 use crate::values::time::Retention;
 use crate::values::value::{OpId, TokenId};
 
-/// The number of results of earlier uses that one call replaces. There is at most one, unless the token is created
-/// again and used while others finish.
+/// The maximum number of earlier results of a token that one call replaces. There is more than one only if the token is
+/// created and used again while other callers finish.
 const MAX_EARLIER: usize = 8;
 
 impl OneTimeTokens {
@@ -50,9 +50,9 @@ impl OneTimeTokens {
         self.finish(&token, &Places::of(&token)?, committed).await.map(drop).map_err(Error::after_unresolved)
     }
 
-    /// Finishes a commit. The record that never expires is forgotten last: until then it says that the token is used
-    /// and with what result, and every call that finds it repeats all these steps.
+    /// Finishes a commit: records the result for replay, discards the token and forgets the record of the commit.
     pub(super) async fn finish(&self, token: &TokenId, places: &Places, committed: &Entry) -> Result<Used> {
+        // The record of the commit is forgotten last. Every call that finds it repeats all steps.
         let used = Used::decode(committed, token)?;
         self.keep_result(places, committed, &used.op).await.map_err(Error::after_unresolved)?;
         self.tokens.discard(std::slice::from_ref(token)).await.map_err(Error::after_unresolved)?;
@@ -61,14 +61,15 @@ impl OneTimeTokens {
         Ok(used)
     }
 
-    /// Records the result for its replay. `Fenced` means that it was recorded before and has expired. An existing
-    /// result is that of an earlier use: the token was forgotten and created again within the time to replay it.
+    /// Records the result for its replay, and replaces results of earlier uses of the token.
     async fn keep_result(&self, places: &Places, committed: &Entry, op: &OpId) -> Result<()> {
         let Places { result, .. } = places;
         for _ in 0..MAX_EARLIER {
             let retention = Retention::For(self.replay);
             match self.records.record(result, &committed.value, op, retention).await? {
+                // `Fenced` means that this result was recorded before and has expired.
                 Recorded::New(_) | Recorded::Again(_) | Recorded::Fenced => return Ok(()),
+                // The token was forgotten and created again before the result of its earlier use expired.
                 Recorded::Existing(earlier) => drop(self.records.forget(result, earlier.version).await?),
                 Recorded::InFlight { .. } => return Err(used_for_something_else()),
             }
@@ -76,7 +77,7 @@ impl OneTimeTokens {
         Err(Error::new(ErrorKind::Contention, "other callers kept changing the token's result"))
     }
 
-    /// Returns the answer for a token that is not live. Only reads, unless a commit is not finished.
+    /// Returns the answer for a token that is not live. If its commit is unfinished, finishes the commit first.
     pub(super) async fn gone(&self, token: &TokenId, places: &Places, caller: &OpId) -> Result<TokenBegun> {
         if let Some(committed) = self.records.get(&places.begun).await? {
             return Ok(told(self.finish(token, places, &committed).await?, caller));
@@ -88,7 +89,7 @@ impl OneTimeTokens {
     }
 }
 
-/// Returns the answer for a caller of a used token.
+/// Returns `Replayed` if this caller used the token, and otherwise `Gone`.
 pub(super) fn told(used: Used, caller: &OpId) -> TokenBegun {
     if used.caller == *caller { TokenBegun::Replayed(used.result) } else { TokenBegun::Gone }
 }

@@ -43,8 +43,9 @@ impl OneTimeTokens {
         }
     }
 
-    /// Returns the answer to a fenced commit. A finished commit has left no record except its result.
+    /// Returns `Committed` if this lease has committed before, and otherwise `Fenced`.
     async fn committed_before(&self, lease: &TokenLease, places: &Places) -> Result<TokenCommitted> {
+        // A finished commit has left only the record of its result.
         let Some(entry) = self.records.get(&places.result).await? else { return Ok(TokenCommitted::Fenced) };
         let used = Used::decode(&entry, &lease.token)?;
         Ok(if used.op == lease.op { TokenCommitted::Committed(used.result) } else { TokenCommitted::Fenced })

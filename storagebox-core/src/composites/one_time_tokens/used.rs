@@ -9,12 +9,12 @@ use crate::values::value::{DedupId, MAX_ID_BYTES, MAX_PAYLOAD_BYTES, OpId, Paylo
 
 const FORMAT: u8 = b'1';
 
-/// The prefix of the record that exists while a token is in use, and from its commit until the commit is finished.
+/// The prefix of the id of the record of a use. The record exists from the lease until the commit is finished.
 const BEGUN: &str = "begun:";
-/// The prefix of the record that exists from then on, for the time to replay the result.
+/// The prefix of the id of the record of a result. The record exists for as long as the result can be replayed.
 const RESULT: &str = "result:";
 
-/// The ids of the records of a token.
+/// The ids of the two records of a token.
 pub(super) struct Places {
     pub(super) begun: DedupId,
     pub(super) result: DedupId,
@@ -31,18 +31,17 @@ impl Places {
         Ok(Self { begun: at(BEGUN)?, result: at(RESULT)? })
     }
 
-    /// Returns the token whose commit may be unfinished, from the id of a listed record; `None` for other records.
+    /// Returns the token if `id` names the record of a use, and otherwise `None`.
     pub(super) fn unfinished(id: &DedupId) -> Option<Result<TokenId>> {
         id.as_str().strip_prefix(BEGUN).map(TokenId::new)
     }
 }
 
-/// The use of a token: the caller, the operation and the result.
+/// A use of a token: its caller, its operation and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Used {
     pub(super) caller: OpId,
-    /// The operation of the lease. The result is recorded under the same operation, so that every caller that finishes
-    /// a commit, however late, makes the same call.
+    /// The operation of the lease. Every caller that finishes the commit records the result under this operation.
     pub(super) op: OpId,
     pub(super) result: Payload,
 }
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_record_holds() {
+    fn any_record_bytes_are_encoded_back_or_refused() {
         let known: Vec<_> = [b"".as_slice(), b"x"].map(|result| used(result).encode().unwrap()).into();
         let known: Vec<_> = known.iter().map(|payload| payload.as_bytes().to_vec()).collect();
         storagebox_fuzz::bytes(&known, |bytes| {
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_result_is_recorded_and_no_longer_one() {
+    fn a_result_longer_than_the_limit_is_too_large() {
         let longest = MAX_PAYLOAD_BYTES - used(b"").encode().unwrap().as_bytes().len();
         assert!(used(&vec![b'x'; longest]).encode().is_ok());
         let error = used(&vec![b'x'; longest + 1]).encode().unwrap_err();

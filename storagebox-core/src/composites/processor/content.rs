@@ -11,21 +11,21 @@ use crate::values::value::{Destination, MAX_PAYLOAD_BYTES, MessageId, OpId, Payl
 
 const FORMAT: u8 = b'1';
 
-/// The messages that one run of the handler decided to send, and the guard to close after that.
+/// The messages that one run of the handler decided to send, and the guard to close after they are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) guard: Guard,
-    /// The messages with their ids, which no later attempt changes.
+    /// The messages with their ids, which are the same in every attempt.
     pub(super) outputs: Vec<(MessageId, Output)>,
 }
 
 impl Content {
-    /// Returns the tokens of an attempt. They are as unique as the attempt.
+    /// Returns the tokens that this attempt creates, one per message.
     pub(super) fn tokens(&self, attempt: &OpId) -> Result<Vec<TokenId>> {
         (0..self.outputs.len()).map(|index| TokenId::new(numbered(attempt, index))).collect()
     }
 
-    /// Returns the messages with the tokens of an attempt.
+    /// Returns the messages to send, with the tokens that this attempt created.
     pub(super) fn outgoing(&self, attempt: &OpId) -> Result<Vec<Outgoing>> {
         let with_token = |((id, output), token): (&(MessageId, Output), TokenId)| {
             let Output { destination, body } = output.clone();
@@ -71,8 +71,7 @@ impl Content {
         Ok(Self { guard, outputs })
     }
 
-    /// Returns an estimate of the encoded length, assuming short texts, so that the buffer does not grow while it is
-    /// written.
+    /// Returns an estimate of the encoded length, for the capacity of the buffer.
     fn about_as_long_as(&self) -> usize {
         const TEXTS: usize = 100;
         self.outputs.iter().map(|(_, output)| TEXTS + output.body.as_bytes().len()).sum::<usize>() + TEXTS
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_an_entry_holds() {
+    fn any_entry_bytes_are_encoded_back_or_refused() {
         let known: Vec<_> = contents().iter().map(|content| content.encode().unwrap().as_bytes().to_vec()).collect();
         storagebox_fuzz::bytes(&known, |bytes| {
             let Ok(payload) = Payload::new(bytes.to_vec()) else { return };

@@ -9,18 +9,18 @@ use crate::values::error::{Error, Result};
 use crate::values::message::Message;
 use crate::values::value::{DedupId, MessageId, OpId, Payload, TokenId};
 
-/// The guard of a message. In an entry: the guard to close when all messages are sent.
+/// The guard of a message, which shows whether the message is still to be processed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Guard {
-    /// No guard: the message is unprotected, or its token was consumed in one step with its change.
+    /// No guard. The message is unprotected, or the commit of its change also consumes its token.
     Open,
-    /// A token, which is consumed.
+    /// A token. The message is open while the token exists.
     Token(TokenId),
-    /// A record of the message's id, which is written.
+    /// A record of the message's id. The message is open while the record does not exist.
     Record,
 }
 
-/// The stores that hold the guards.
+/// The stores of the guards.
 #[derive(Clone)]
 pub(super) struct Guards {
     pub(super) incoming: Arc<dyn TokenStore>,
@@ -58,8 +58,7 @@ impl Guard {
         }
     }
 
-    /// Closes the guard; idempotent. `op` is the same for all workers that finish an entry, so that a late worker
-    /// changes nothing once a record has expired.
+    /// Closes the guard. `op` is the same for all workers that finish an entry, so repeating the call changes nothing.
     pub(super) async fn close(&self, message: &MessageId, op: &OpId, guards: &Guards) -> Result<()> {
         match (self, &guards.missing) {
             (Self::Open, _) => Ok(()),

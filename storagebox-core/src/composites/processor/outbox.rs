@@ -13,11 +13,10 @@ use crate::values::ids::Ids;
 use crate::values::message::Output;
 use crate::values::value::{MessageId, OpId, TokenId};
 
-/// The number of attempts from which on no further attempt is registered for an entry. While tokens cannot be created,
-/// every copy would add another attempt, and all but one must be discarded in the end.
+/// The maximum number of attempts that are registered for an entry.
 const MOST_ATTEMPTS: usize = 16;
 
-/// Where the tokens of messages are created and where messages are sent.
+/// The store in which the tokens of messages are created, and the dispatcher that sends the messages.
 #[derive(Clone)]
 pub(super) struct Route {
     pub(super) tokens: Arc<dyn TokenStore>,
@@ -36,8 +35,8 @@ impl Outbox {
         Self { entities, ids, route: None }
     }
 
-    /// Returns the content of an entry for the messages to be sent, whose ids are derived from the attempt. Fails if
-    /// the messages could not be sent.
+    /// Returns the content of an entry with these messages, whose ids are derived from the attempt. Fails if there are
+    /// messages but no route.
     pub(super) fn content(&self, guard: Guard, attempt: &OpId, outputs: Vec<Output>) -> Result<Content> {
         if !outputs.is_empty() {
             self.route()?;
@@ -46,8 +45,8 @@ impl Outbox {
         Ok(Content { guard, outputs: outputs.into_iter().enumerate().map(with_id).collect::<Result<_>>()? })
     }
 
-    /// Sends the messages of an entry and discards the tokens of all attempts except the chosen one. Returns the number
-    /// of messages sent, or `None` if the entry is gone.
+    /// Sends the messages of an entry, and discards the tokens of all attempts except the chosen one. Returns the
+    /// number of messages sent, or `None` if the entry is gone.
     pub(super) async fn send(
         &self,
         id: &EntryId,
@@ -73,12 +72,8 @@ impl Outbox {
         Ok(Some(messages.len()))
     }
 
-    /// Creates the tokens of an attempt, and chooses the attempt if no other was chosen first. Tokens are created only
-    /// after their attempt is registered. So the worker that finishes the entry knows the tokens, and no other worker
-    /// may discard them: an entry that is gone may have been finished with this very attempt.
-    ///
-    /// The attempt may be that of another worker: nothing is sent before the choice, so none of its tokens has been
-    /// consumed.
+    /// Creates the tokens of an attempt, and chooses the attempt unless another was chosen first. Returns the entry
+    /// with the chosen attempt, or `None` if the entry is gone.
     async fn choose(
         &self,
         id: &EntryId,
@@ -86,8 +81,15 @@ impl Outbox {
         known: &[OpId],
         is_own: bool,
     ) -> Result<Option<OutboxEntry>> {
+        // Tokens are created only after their attempt is registered, so that the worker that finishes the entry knows
+        // the tokens. No other worker may discard them: an entry that is gone may have been finished with this very
+        // attempt.
         let attempt = match known {
             _ if is_own => id.commit.clone(),
+            // While tokens cannot be created, every copy would add another attempt, and all attempts but one must be
+            // discarded in the end.
+            // The last attempt may be that of another worker. None of its tokens has been consumed, because nothing is
+            // sent before the choice.
             [.., last] if known.len() >= MOST_ATTEMPTS => last.clone(),
             _ => {
                 let attempt = OpId::new(self.ids.fresh())?;

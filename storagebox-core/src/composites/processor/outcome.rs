@@ -58,7 +58,7 @@ pub enum ProcessError {
 }
 
 impl ProcessError {
-    /// Marks the error as unresolved: this call may have changed the entity before it failed.
+    /// Marks the error as unresolved, because this call may have changed the entity before it failed.
     pub(super) fn after_a_commit(self) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.after_unresolved()),

@@ -73,11 +73,11 @@ where
     }
 }
 
-/// A task to be spawned.
+/// The future of a task that is to be spawned.
 pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Spawns a task and returns its handle. This is a trait because the compiler does not accept a future that holds a
-/// generic closure over a [`Task`] as `Send`.
+/// Spawns a task and returns its handle.
+// A trait, because the compiler does not accept a future that holds a generic closure over a `Task` as `Send`.
 trait Spawns: Send {
     fn spawn(self: Box<Self>, task: Task) -> Box<dyn Send>;
 }
@@ -92,7 +92,7 @@ where
     }
 }
 
-/// Extends a lease from a separate task.
+/// A heartbeat that extends the lease from a separate task.
 struct Background {
     repo: Arc<dyn LeaseRepo>,
     timer: Arc<dyn Timer>,
@@ -107,8 +107,8 @@ impl Heartbeat for Background {
         let (ends, end) = oneshot::channel();
         let Self { repo, timer, spawn } = self;
         let task = async move {
-            // The work may block this thread only after the task has been polled: a task that was just spawned may
-            // wait where no other thread finds it.
+            // The work may block this thread only after the task has been polled: a task that was just spawned may wait
+            // in a queue that no other thread reads.
             let _unheard = begun.send(());
             let beats = Runner { repo: &*repo, timer: &*timer, options: &options };
             let lost = async {
@@ -119,7 +119,7 @@ impl Heartbeat for Background {
         };
         let _handle = spawn.spawn(Box::pin(task.in_current_span().with_current_subscriber()));
         if end.await.is_err() {
-            // The runtime ended the task, or it panicked.
+            // The runtime ended the task, or the task panicked.
             runner.extend_until_lost(lease, Duration::MAX).await;
         }
     }

@@ -19,7 +19,8 @@ pub struct RunOptions {
 }
 
 impl Default for RunOptions {
-    /// A lease of 30 s, results kept for seven days, no fingerprint, no waiting, five minutes to record a result.
+    /// Returns options with a lease of 30 s, results that are kept for seven days, no fingerprint, no waiting, and five
+    /// minutes to record a result.
     fn default() -> Self {
         Self {
             lease: Duration::from_secs(30),

@@ -6,20 +6,20 @@ use super::Ran;
 use crate::values::error::Result;
 use crate::values::value::Payload;
 
-/// The prefix of the record of a result that was too long; its length follows. A result with this prefix and a length
-/// is not kept either, so that no result is read as a length.
+/// The prefix of the record of a result that is too long. The length of the result follows the prefix.
 const NOT_KEPT: &str = "\0storagebox: the work was done; its result was too long to be kept; its bytes: ";
 
-/// Returns the record of a result. For a result that is too long, the record holds only its length.
+/// Returns the record of a result. If the result is too long, the record has only its length.
 pub(super) fn recorded(result: Bytes) -> Result<Payload> {
     let bytes = result.len();
     match Payload::new(result) {
+        // A result that looks like such a record is not kept either, so that no result is read as a length.
         Ok(payload) if length_in(&payload).is_none() => Ok(payload),
         _ => Payload::new(format!("{NOT_KEPT}{bytes}")),
     }
 }
 
-/// Reads a record.
+/// Returns the outcome of a run from the record of its result.
 pub(super) fn to_ran(record: Payload, result: impl FnOnce(Payload) -> Ran) -> Ran {
     match length_in(&record) {
         Some(bytes) => Ran::NotKept { bytes },
@@ -38,7 +38,7 @@ mod tests {
     use crate::values::value::MAX_PAYLOAD_BYTES;
 
     #[test]
-    fn a_result_is_kept_as_it_is_or_as_its_length() {
+    fn result_is_recorded_unchanged_or_as_its_length() {
         let of = |bytes: Vec<u8>| to_ran(recorded(bytes.into()).unwrap(), Ran::Done);
         for kept in [vec![], b"\0storagebox".to_vec(), vec![255; MAX_PAYLOAD_BYTES]] {
             assert_eq!(of(kept.clone()), Ran::Done(Payload::new(kept).unwrap()));

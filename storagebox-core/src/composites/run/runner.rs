@@ -23,8 +23,8 @@ use crate::values::value::{DedupId, OpId, Payload};
 /// The longest wait between two checks of another runner's lease.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The shortest wait between two checks, so that a store that reports no remaining time for a lease, but does not end
-/// it, is not called without a pause.
+/// The shortest wait between two checks of another runner's lease. A store may report that a lease has no time left
+/// before it ends the lease.
 const LOOK_SOON: Duration = Duration::from_millis(1);
 
 pub(super) struct Runner<'a> {
@@ -34,7 +34,8 @@ pub(super) struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Begins a lease. Returns the outcome and the greatest age that the lease may have.
+    /// Begins a lease, or waits for the lease of another runner. Returns the outcome, and the greatest possible age of
+    /// the lease.
     pub(super) async fn begin(&self, id: &DedupId) -> Result<(Begun, Duration)> {
         self.options.retention.checked()?;
         checked_duration("lease", self.options.lease)?;
@@ -64,17 +65,17 @@ impl Runner<'_> {
         options.retry.call(self.timer, |_| repo.begin(id, op, options.lease, fingerprint)).await
     }
 
-    /// Returns the greatest possible age of a lease that was requested at `asked`. A lease that is taken up may have
-    /// any age. Any other lease may have been begun by an attempt whose answer was lost.
+    /// Returns the greatest possible age of a lease that was requested at the time `asked`.
     fn age(&self, asked: Duration) -> Duration {
         match self.options.take_up {
+            // A lease that is taken up may have any age.
             Some(_) => Duration::MAX,
+            // An attempt whose answer was lost may have begun the lease.
             None => self.timer.now().saturating_sub(asked),
         }
     }
 
-    /// Extends the lease until it is lost. An unreachable store does not prove that the lease is lost: the next
-    /// extension, which then comes sooner, may succeed.
+    /// Extends the lease at intervals, and returns when the lease is lost. An error does not end the loop.
     pub(super) async fn extend_until_lost(&self, lease: &Lease, age: Duration) {
         let duration = self.options.lease;
         let mut beat = (duration / 3).saturating_sub(age);
@@ -94,8 +95,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Records the result, and keeps the lease alive in the meantime. Only the answer of the record says that the lease
-    /// is lost, because an extension also fails once the result has been recorded.
+    /// Records the result, and keeps the lease alive in the meantime.
     pub(super) async fn record(
         &self,
         lease: &Lease,
@@ -103,6 +103,7 @@ impl Runner<'_> {
         alive: Pin<&mut impl Future<Output = ()>>,
     ) -> Result<Ran> {
         let result = result::recorded(result)?;
+        // An extension also fails once the result is recorded, so its failure does not say that the lease was lost.
         let for_ever = async {
             alive.await;
             pending::<Infallible>().await
@@ -113,28 +114,29 @@ impl Runner<'_> {
         }
     }
 
-    /// Completes the lease. The work was done, so no error may say that nothing was applied.
+    /// Completes the lease with the result.
     async fn complete(&self, lease: &Lease, result: &Payload) -> Result<Ran> {
         let Self { repo, timer, options } = self;
         let end = timer.now().saturating_add(options.record_within);
         let call = || repo.complete(lease, result, options.retention);
         let completed = options.retry.call_until(*timer, end, call).await;
+        // The work was done, so no error may say that nothing was applied.
         Ok(match completed.map_err(Error::after_unresolved)? {
             Completed::Completed(entry) | Completed::Again(entry) => result::to_ran(entry.value, Ran::Done),
             Completed::Fenced => Ran::Fenced,
         })
     }
 
-    /// Aborts the lease. An error is ignored: the lease then lapses by itself, and the run returns the work's own
-    /// failure in either case.
+    /// Aborts the lease, and ignores an error.
     pub(super) async fn give_back(&self, lease: &Lease) {
+        // After an error the lease lapses by itself, and the run returns the failure of the work in either case.
         let _ = self.options.retry.call(self.timer, |_| self.repo.abort(lease)).await;
     }
 }
 
 /// Keeps a lease alive while the work runs.
 pub(super) trait Heartbeat {
-    /// Returns when the lease is lost. Sends `begun` once the work may start.
+    /// Extends the lease, and returns when the lease is lost. Sends `begun` when the work may start.
     fn keep_alive(
         self,
         runner: &Runner<'_>,
@@ -144,7 +146,7 @@ pub(super) trait Heartbeat {
     ) -> impl Future<Output = ()> + Send;
 }
 
-/// Extends a lease in the future of the run itself.
+/// A heartbeat that extends the lease in the same future in which the work runs.
 pub(super) struct Within;
 
 impl Heartbeat for Within {
@@ -154,10 +156,10 @@ impl Heartbeat for Within {
     }
 }
 
-/// The payload of a panic.
+/// The payload with which a future panicked.
 pub(super) type Panic = Box<dyn Any + Send>;
 
-/// Returns the output, or the payload of the panic that ended the future. The future is not used after a panic.
+/// Returns the output of the future, or the payload of the panic that ended it.
 pub(super) async fn to_its_end<T>(work: impl Future<Output = T>) -> Result<T, Panic> {
     let mut work = pin!(work);
     poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {

@@ -84,7 +84,7 @@ where
     }
 }
 
-/// Starts the task. The task keeps its own handle until it ends, because dropping the last handle might cancel it.
+/// Starts the task. The task itself keeps its handle until it ends, because dropping the handle might cancel the task.
 fn start<S: Send + 'static>(
     spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> S,
     task: impl Future<Output = ()> + Send + 'static,

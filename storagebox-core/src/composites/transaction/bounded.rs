@@ -5,10 +5,10 @@ use async_trait::async_trait;
 use crate::composites::layer::{Call, Layer, Next, Request, Response};
 use crate::values::error::{Error, Result};
 
-/// The most entries of a batch within a transaction.
+/// The maximum number of entries of a batch within a transaction.
 const MOST: usize = 1_000;
 
-/// Refuses batches of more than [`MOST`] entries, and work that has no bound.
+/// A layer that refuses batches of more than [`MOST`] entries, and calls that change an unlimited number of entries.
 #[derive(Debug)]
 pub(super) struct Bounded;
 
@@ -22,7 +22,7 @@ impl Layer for Bounded {
             _ => 0,
         };
         if entries > MOST {
-            let why = format_args!("has {entries} entries; within a transaction it may have {MOST}");
+            let why = format_args!("has {entries} entries; within a transaction it may have at most {MOST}");
             return Err(Error::invalid("the batch", why).during(call.operation()).on(call.backend));
         }
         next.run().await
@@ -30,7 +30,6 @@ impl Layer for Bounded {
 }
 
 fn outside(call: &Call<'_>) -> Error {
-    let what =
-        format_args!("`{}` within a transaction, because it locks rows for as long as it takes", call.operation());
+    let what = format_args!("`{}`, which locks rows for an unlimited time, within a transaction", call.operation());
     Error::unsupported(what, "the same call outside the transaction").during(call.operation()).on(call.backend)
 }

@@ -1,4 +1,4 @@
-//! Tells after a lost reply whether a transaction was committed.
+//! Shows whether a transaction was committed, after the reply to its COMMIT was lost.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,15 +11,15 @@ use crate::values::ids::{Ids, RandomIds};
 use crate::values::time::Retention;
 use crate::values::value::{DedupId, Namespace, OpId, Payload};
 
-/// The records of all receipts of a store.
+/// The namespace of the records that hold all receipts of a store.
 const NAMESPACE: &str = "storagebox.receipts";
 const KEPT: Duration = Duration::from_hours(7 * 24);
-/// How old a receipt may be. The other half of [`KEPT`] is for clocks that differ.
+/// The maximum age of a receipt that can be settled. It is shorter than [`KEPT`] because clocks differ.
 const USABLE: Duration = KEPT.checked_div(2).expect("2 is not 0");
 
-/// The value of a receipt that its own transaction wrote.
+/// The value of a record that the transaction of the receipt has written.
 const WRITTEN: &[u8] = b"written";
-/// The value of a receipt whose transaction was not committed, and can never be.
+/// The value of a record that `settle` has written, so that the transaction can never be committed.
 const FENCED: &[u8] = b"fenced";
 
 /// The proof that a transaction was committed, to be shown to [`settle`].
@@ -54,7 +54,7 @@ impl Receipt {
         let receipt = Self { made: Duration::from_secs(SystemClock.now().as_secs()), id: RandomIds.fresh() };
         match receipt.record(records, WRITTEN, "write").await? {
             Recorded::New(_) => Ok(receipt),
-            _ => Err(Error::corrupt("a new receipt", "its random id is not new")),
+            _ => Err(Error::corrupt("a new receipt", "another record has its random id")),
         }
     }
 
@@ -74,7 +74,7 @@ impl Receipt {
     }
 }
 
-/// Returns whether the transaction of the receipt was committed, out of the records of receipts of its store.
+/// Returns whether the transaction of the receipt was committed. `records` holds the receipts of its store.
 ///
 /// # Guarantees
 ///
@@ -94,7 +94,7 @@ pub async fn settle(records: &(impl DedupRepo + ?Sized), receipt: &Receipt) -> R
     match receipt.record(records, FENCED, "settle").await? {
         Recorded::New(_) | Recorded::Again(_) => Ok(CommitState::NotCommitted),
         Recorded::Existing(entry) if entry.value.as_bytes() == WRITTEN => Ok(CommitState::Committed),
-        _ => Err(Error::corrupt("a receipt", "its record holds what no call of the library wrote")),
+        _ => Err(Error::corrupt("a receipt", "its record has a value that this library does not write")),
     }
 }
 
@@ -108,7 +108,7 @@ impl FromStr for Receipt {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let bad = || Error::invalid("the receipt", "is not one that this library wrote");
+        let bad = || Error::invalid("the receipt", "was not written by this library");
         let (made, id) = text.split_once('.').ok_or_else(bad)?;
         let made = Duration::from_secs(made.parse().map_err(|_| bad())?);
         match id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {

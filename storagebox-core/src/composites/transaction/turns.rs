@@ -1,7 +1,7 @@
-//! A call and the connection that serves it take turns in one task, and the runtime is not asked.
+//! Polls a call and the connection that serves it in turns, within one task.
 //!
-//! Each answer wakes the call, and a runtime of several threads would wake a thread for that. Here the call is polled
-//! again at once.
+//! Each answer wakes the call. A runtime of several threads would wake another thread for that. This code polls the
+//! call again at once instead.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -10,10 +10,10 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// The most turns of a poll. After that the runtime may let other tasks on.
+/// The maximum number of times that one poll of the task polls the call. After them the task yields to other tasks.
 const MOST_TURNS: usize = 8;
 
-/// Makes a call while its connection is served.
+/// Polls the call and the connection that serves it in turns, and returns the output of the call.
 pub(super) async fn served<T>(call: impl Future<Output = T>, serve: impl Future<Output = Infallible>) -> T {
     let (mut call, mut serve) = (pin!(call), pin!(serve));
     let (of_call, of_serve) = (Arc::new(Wakes::default()), Arc::new(Wakes::default()));
@@ -23,9 +23,10 @@ pub(super) async fn served<T>(call: impl Future<Output = T>, serve: impl Future<
         of_serve.are_of(context.waker());
         for _ in 0..MOST_TURNS {
             let poll = || call.as_mut().poll(&mut Context::from_waker(&wakes_call));
-            // Its turn is next, whether the call wakes it or not.
+            // `serve` is polled next, whether or not the call wakes it.
             if let (Poll::Ready(answer), _) = of_serve.held(poll) {
-                // The connection still has the waker, and would wake the task for nothing when it is dropped.
+                // The connection still has its waker. When the connection is dropped, it would wake the task for
+                // nothing.
                 of_serve.are_over();
                 return Poll::Ready(answer);
             }
@@ -41,7 +42,7 @@ pub(super) async fn served<T>(call: impl Future<Output = T>, serve: impl Future<
     .await
 }
 
-/// The wakes of one of the two. They go to the task, unless they are held.
+/// A waker for the call or for the connection. It wakes the task, unless its wakes are held back.
 #[derive(Default)]
 struct Wakes(Mutex<State>);
 
@@ -68,7 +69,8 @@ impl Wakes {
         self.state().task = None;
     }
 
-    /// Holds the wakes during the turn of the other. Returns whether one came.
+    /// Runs `turn`, and holds the wakes back in the meantime. Returns the output of `turn`, and whether a wake was held
+    /// back.
     fn held<T>(&self, turn: impl FnOnce() -> T) -> (T, bool) {
         self.state().are_held = true;
         let outcome = turn();
@@ -107,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts how often it is woken.
+    /// A task that counts how often it is woken.
     #[derive(Default)]
     struct Task(AtomicUsize);
 
@@ -151,14 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_answered_at_once_wakes_nobody() {
+    fn a_call_with_immediate_answers_wakes_no_task() {
         let task = Arc::new(Task::default());
         assert!(task.poll(pin!(asked(MOST_TURNS - 1))));
         assert_eq!(task.woken(), 0);
     }
 
     #[test]
-    fn an_end_wakes_nobody() {
+    fn connection_that_ends_after_its_call_wakes_no_task() {
         let task = Arc::new(Task::default());
         let (to, mut requests) = mpsc::unbounded_channel::<()>();
         let serve = async {
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_many_requests_lets_others_on() {
+    fn call_with_many_requests_lets_other_tasks_run() {
         let task = Arc::new(Task::default());
         let mut call = pin!(asked(MOST_TURNS));
         assert!(!task.poll(call.as_mut()));
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_yields_lets_others_on() {
+    fn call_that_yields_lets_other_tasks_run() {
         let task = Arc::new(Task::default());
         let yields = crate::backend::race::let_others_on();
         let mut call = pin!(served(yields, std::future::pending()));
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wake_between_polls_wakes_the_last_task_that_polled() {
+    fn wake_between_polls_wakes_the_task_that_polled_last() {
         let tasks = [Arc::new(Task::default()), Arc::new(Task::default())];
         let (sender, receiver) = oneshot::channel();
         let mut call = pin!(served(receiver, std::future::pending()));

@@ -67,10 +67,10 @@ impl Commit {
             return Err(Error::invalid("create", "names tokens, but the ledger was opened without outgoing tokens"));
         }
         if self.entry.is_none() && !self.create.is_empty() {
-            return Err(Error::invalid("entry", "is missing, so the messages of the new tokens would never be sent"));
+            return Err(Error::invalid("entry", "is missing; a commit that creates tokens needs an entry"));
         }
         if self.entry.is_none() && self.consume.is_none() {
-            return Err(Error::invalid("entry", "is missing, and the commit consumes no token either"));
+            return Err(Error::invalid("entry", "is missing; a commit that consumes no token needs an entry"));
         }
         Ok(())
     }

@@ -45,7 +45,7 @@ pub enum Certainty {
     Unknown,
 }
 
-/// The advice if the store would not recognise a repeated call.
+/// The advice for a call whose repetition the store would not recognise.
 pub(super) const LOOK_FIRST: &str = "read the value first: a second call may apply the change twice";
 
 impl ErrorKind {

@@ -1,4 +1,4 @@
-//! The kind, the certainty and the text of an error agree, whichever constructor made it.
+//! The kind, the certainty and the text of an error agree, for every constructor.
 
 use std::error::Error as _;
 use std::io;
@@ -20,7 +20,7 @@ const KINDS: [ErrorKind; 12] = [
     ErrorKind::Corrupt,
 ];
 
-/// Returns an error of each constructor.
+/// Returns errors of every kind and from every constructor.
 fn made() -> Vec<Error> {
     let mut made: Vec<_> = KINDS.map(|kind| Error::new(kind, "something")).into();
     made.extend([
@@ -48,7 +48,7 @@ fn ensure_agrees(error: &Error) {
 }
 
 #[test]
-fn the_kind_the_certainty_and_the_text_agree() {
+fn kind_certainty_and_text_of_an_error_agree() {
     for of in 0..made().len() {
         let make = || made().remove(of);
         ensure_agrees(&make());
@@ -67,7 +67,7 @@ fn the_kind_the_certainty_and_the_text_agree() {
     }
 }
 
-/// A call is unrepeatable only if its outcome is unknown: a call that was surely not applied may be repeated.
+/// A call that was surely not applied may be repeated, even if the store would not recognise the repetition.
 #[test]
 fn unrepeatable_call_is_retryable_only_if_not_applied() {
     for error in made().into_iter().map(Error::unrepeatable) {
@@ -80,8 +80,8 @@ fn unrepeatable_call_is_retryable_only_if_not_applied() {
     }
 }
 
-/// An outer `Error` replaces an inner `Error` that knew less: the port refused, so the call was not applied, and no
-/// text says otherwise.
+/// An `Error` that is caused by another `Error` keeps only that error's own cause, because the texts of the two could
+/// contradict each other.
 #[test]
 fn cause_that_is_an_error_is_replaced_by_its_own_cause() {
     let refused = io::Error::from(io::ErrorKind::ConnectionRefused);

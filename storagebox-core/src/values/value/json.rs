@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::Payload;
 use crate::values::error::{Error, Result};
 
-/// Methods with the feature `json`.
+/// The methods that the feature `json` adds.
 impl Payload {
     /// Creates a payload from a value, as JSON.
     ///

@@ -1,5 +1,6 @@
 //! Compaction: adds old entries to the sum. One write adds their deltas and their names to the sum; then their rows are
-//! deleted; then the names are removed. A compaction that finds names in the sum first finishes the one before.
+//! deleted; then the names are removed. A compaction that finds names in the sum first finishes the compaction that
+//! left them there.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use storagebox_core::{Key, Maintained, Result};
@@ -11,7 +12,7 @@ use crate::clock::Millis;
 use crate::error::contention;
 use crate::row::{Row, RowKey};
 
-/// The number of entries that one write adds to the sum. Their names make that write larger.
+/// The largest number of entries that one write adds to the sum.
 const BATCH: usize = 100;
 /// The number of concurrent deletes.
 const AT_ONCE: usize = 16;
@@ -32,8 +33,8 @@ pub(super) async fn compact(ledger: &DynamoLedger, key: &Key, horizon: Millis, l
     Ok(Maintained { deleted: merged as u64, more })
 }
 
-/// Merges one batch and returns its number of entries. A sum with the call's own tag was written by an attempt that did
-/// not end.
+/// Merges one batch and returns its number of entries. If the sum has the call's own tag, an earlier attempt of the
+/// call has merged the batch.
 async fn merge(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize, tag: &Tag) -> Result<u64> {
     ledger.values.ready().await?;
     let sum = ledger.sum(key).await?;
@@ -54,7 +55,7 @@ async fn merge(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize, t
     }
 }
 
-/// Returns the next sum, with as many of the entries as do not overflow it.
+/// Adds to the sum as many of the entries as fit without an overflow.
 fn grown(sum: Sum, rows: &[Row]) -> Result<Sum> {
     let mut grown = Sum { writes: sum.writes + 1, taken: 0, ..sum };
     for row in rows {
@@ -66,14 +67,15 @@ fn grown(sum: Sum, rows: &[Row]) -> Result<Sum> {
     Ok(grown)
 }
 
-/// Reads the oldest entries that are not younger than the horizon.
+/// Reads at most `most` entries up to the horizon, the oldest first.
 async fn old_entries(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize) -> Result<Vec<Row>> {
     let younger = time(Millis(horizon.0.saturating_add(1)));
     let query = Query::of(&ledger.partition(key), Index::Order).and("o < :younger").value(":younger", younger);
     Ok(ledger.client().query(&query.limit(most)).await?.rows)
 }
 
-/// Deletes the rows of the entries that the sum names, and then the names. Succeeds if another call has done so.
+/// Deletes the rows of the entries that the sum names, and then removes the names from the sum. Succeeds also if
+/// another call has deleted the rows.
 async fn finished(ledger: &DynamoLedger, key: &Key, sum: Sum) -> Result<Sum> {
     if sum.leaving.is_empty() {
         return Ok(sum);
@@ -89,8 +91,8 @@ async fn finished(ledger: &DynamoLedger, key: &Key, sum: Sum) -> Result<Sum> {
     Ok(next)
 }
 
-/// Returns the deletion of an entry that the sum names. An operation that is used again after its compaction has a row
-/// with another tag.
+/// Returns the deletion of an entry that the sum names. The condition compares tags, because an operation that is used
+/// again after its compaction has a new row with another tag.
 fn delete(partition: &str, sort: &str, tag: &str) -> Write {
     Write::delete(&RowKey::new(partition, sort)).only_if("begins_with(c, :tag)").value(":tag", tag)
 }

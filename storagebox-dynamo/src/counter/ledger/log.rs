@@ -10,10 +10,11 @@ use crate::row::Row;
 
 /// The largest number of entries per page. A page may be shorter than requested.
 const MOST: usize = 1_000;
-/// The beginning of a cursor. The place of the last change follows, or nothing after the sum.
+/// The prefix of a cursor. The rest of the cursor is the place of the page's last change, or nothing if the page ended
+/// with the sum.
 const AFTER: &str = "after:";
 
-/// The place in the index after which a page begins; `None` if it begins with the sum.
+/// The place in the index after which a page begins; `None` for a page that begins with the sum.
 pub(super) type StartAfter<'a> = Option<&'a str>;
 
 /// Reads a cursor, and checks the limit.
@@ -29,8 +30,8 @@ pub(super) fn start_after(cursor: Option<&Cursor>, limit: usize) -> Result<(Star
     Ok((place.transpose()?, limit.min(MOST)))
 }
 
-/// Reads a page, without the changes that the sum names. The sum is read first. If the page begins with the sum, the
-/// sum must not have changed during the read.
+/// Reads a page of the log, without the changes that the sum contains. Returns `Contention` if the page begins with the
+/// sum and the sum changed during the read.
 pub(super) async fn page(
     ledger: &DynamoLedger,
     key: &Key,
@@ -62,7 +63,7 @@ fn query(partition: &str, after: StartAfter<'_>, limit: usize) -> Query {
     }
 }
 
-/// Returns the log entry of a row; `None` for a fence, or if the sum names it.
+/// Returns the log entry of a row; `None` for a fence, and for an entry that the sum names.
 fn log_entry(sum: &Sum, row: &Row) -> Result<Option<LedgerEntry>> {
     let Some(delta) = delta_in(row)?.filter(|_| !sum.has(row)) else {
         return Ok(None);

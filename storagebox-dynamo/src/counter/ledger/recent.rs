@@ -9,7 +9,7 @@ use storagebox_core::Key;
 use crate::clock::{Millis, millis};
 use crate::lock::lock;
 
-/// The largest number of keys. More of them clear the map, which costs only reads.
+/// The largest number of keys. One more key clears the map, which costs only reads.
 const MOST: usize = 10_000;
 
 /// The last value of each key, and when its read began.
@@ -17,7 +17,7 @@ const MOST: usize = 10_000;
 pub(super) struct Recent(Mutex<HashMap<Key, (i64, Millis)>>);
 
 impl Recent {
-    /// Returns a value that was read less than `max_age` ago. With an age of zero there is none.
+    /// Returns a value that was read less than `max_age` ago. With a `max_age` of zero, returns `None`.
     pub(super) fn find(&self, key: &Key, now: Millis, max_age: Duration) -> Option<i64> {
         let (value, at) = lock(&self.0).get(key).copied()?;
         let age = now.0.checked_sub(at.0).filter(|age| *age >= 0)?;
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_grow_without_end() {
+    fn recent_values_are_cleared_at_the_limit() {
         let recent = Recent::default();
         for number in 0..=MOST {
             recent.keep(&Key::new(number.to_string()).unwrap(), 0, Millis(1));

@@ -3,7 +3,7 @@
 //! | `sk` | attributes |
 //! |---|---|
 //! | `op:` and the operation | `o` the time and the operation, `d` the delta (a fence has none), `c` the tag of the call that put it, and after a space the reason, if there is one |
-//! | `sum` | `d` the sum of the compacted changes, `k` their number, `u` the time of the last, `n` how often the row was written, `m` how many entries the last compaction merged, `x` those of them that are still to be deleted, with their tags |
+//! | `sum` | `d` the sum of the compacted changes, `k` their number, `u` the time of the last, `n` how often the row was written, `m` how many entries the last compaction merged, `x` the merged entries whose rows are still to be deleted, with their tags |
 //!
 //! The tag and the reason of an entry are in `c`, because the index has that attribute.
 
@@ -16,7 +16,7 @@ use crate::client::{Tag, Write};
 use crate::clock::Millis;
 use crate::row::{Row, RowKey};
 
-/// The beginning of the sort key of an entry, so that no operation has the key of the sum.
+/// The beginning of the sort keys of entries, and of no other rows.
 pub(super) const ENTRY: &str = "op:";
 
 pub(super) fn change_key(partition: String, op: &OpId) -> RowKey {
@@ -27,7 +27,8 @@ pub(super) fn sum_key(partition: String) -> RowKey {
     RowKey::new(partition, "sum")
 }
 
-/// Returns the write of an entry whose operation has none. A fence is an entry without a change.
+/// Returns the write of an entry. Its condition is that the operation has no entry yet. A fence is an entry without a
+/// change.
 pub(super) fn entry(key: &RowKey, op: &OpId, at: Millis, change: Option<&Change>, tag: &Tag) -> Write {
     let reason = change.and_then(|change| change.reason.as_ref());
     let call = reason.map_or(tag.as_str().to_owned(), |reason| format!("{} {}", tag.as_str(), reason.as_str()));
@@ -86,7 +87,7 @@ pub(super) struct Sum {
     pub(super) writes: i64,
     /// How many entries the last compaction merged.
     pub(super) taken: u64,
-    /// The entries that are in the sum and may still have a row: sort keys and tags.
+    /// The sort keys and tags of the entries that are in the sum and may still have a row.
     pub(super) leaving: HashMap<String, String>,
     pub(super) tag: Option<String>,
 }
@@ -112,7 +113,7 @@ impl Sum {
         tag.is_some_and(|tag| tag_in(row) == Some(tag))
     }
 
-    /// Returns the sum with another entry; `None` if it overflows. Younger entries may bring it back into the range.
+    /// Returns the sum with the entry of this row added; `None` if the sum overflows.
     pub(super) fn with(mut self, row: &Row) -> Result<Option<Self>> {
         if let Some(delta) = delta_in(row)? {
             let Some(sum) = self.delta.checked_add(delta) else {
@@ -144,7 +145,7 @@ impl Sum {
         }
     }
 
-    /// Returns the log entry of the sum; `None` if it has no changes.
+    /// Returns the log entry of the sum; `None` if the sum contains no changes.
     pub(super) fn log_entry(&self) -> Option<LedgerEntry> {
         let Self { delta, changes, until, .. } = *self;
         (changes > 0).then_some(LedgerEntry::Sum { delta, changes, until_millis: until })

@@ -1,7 +1,8 @@
-//! Refusals of a set. That of a repeated attempt makes its call void (ER-5), in the map `x` of the counter's row.
+//! Refusals of a set. The refusal of a repeated attempt makes its call void (ER-5): the map `x` of the counter's row
+//! stores it.
 //!
-//! The map is written as a whole, under the condition that it is the one that was read. So it never takes the room of
-//! the operations, and void calls that are not remembered any more are left out.
+//! The map is written as a whole, under the condition that it has not changed since it was read. So its size stays
+//! within the limit, and void calls that are no longer remembered are left out.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{Attempt, Counted, Result};
@@ -14,7 +15,7 @@ use crate::counter::void_ops::VoidOp;
 use crate::row::{Attributes, Row};
 
 impl Set {
-    /// Refuses an attempt. `seen` is what the counter's row has, if there is a row.
+    /// Refuses an attempt. `seen` is the content of the counter's row, if there is a row.
     pub(super) fn refused(
         &self,
         client: &Client,
@@ -49,7 +50,7 @@ impl Set {
     }
 }
 
-/// Returns the write that stores these void calls, if the operation was not added meanwhile.
+/// Returns the write that stores these void calls, under the condition that the operation was not added meanwhile.
 fn voiding(entrant: &Entrant<'_>, entries: &Entries<'_>, replaced: &Replaced, all: AttributeValue) -> Write {
     let write = Write::update(&entrant.row).name("#op", &entrant.name).set("x", all);
     let (write, own) = replaced.own(write);

@@ -25,7 +25,7 @@ async fn copy_under_no_id(place: &Place, part: &str) -> Result<()> {
 }
 
 #[test]
-fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> {
+fn a_listing_of_a_row_without_a_valid_id_is_corrupt() -> Result<()> {
     for (part, rows) in [(ordered::PART, ":keys:"), (records::PART, ":ids:")] {
         with_place(async |place| {
             let store = place.store().await?;
@@ -40,7 +40,7 @@ fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> {
     Ok(())
 }
 
-/// A row that says that it was written as often as a number can say.
+/// The row has the largest possible count of writes.
 #[test]
 fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
     for (part, names) in
@@ -59,7 +59,7 @@ fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
     Ok(())
 }
 
-/// Sets these counts to their maximum. Returns whether a call returned `Corrupt`; it fails at any other error.
+/// Sets these counts to their maximum. Returns whether a call returned `Corrupt`. Any other error fails the test.
 async fn meets_the_end_of(place: &Place, name: &str, calls: &[Call]) -> Result<bool> {
     for (_, mut row) in snapshot(place).await?.into_iter().filter(|(_, row)| row.contains_key(name)) {
         row.insert(name.to_owned(), AttributeValue::N(i64::MAX.to_string()));

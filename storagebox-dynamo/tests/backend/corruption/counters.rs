@@ -11,7 +11,8 @@ use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The end of a marker's retention, its caller, and a fence in place of a change.
+/// Damage that no call notices: to the end of a marker's retention, to the tag of its call, and a missing delta, which
+/// makes the marker a fence.
 const MARKERS: Unnoticed = &[
     ("op", "d", &["none"]),
     ("op", "g", &["a text", "beyond its range", "no whole number", "none"]),

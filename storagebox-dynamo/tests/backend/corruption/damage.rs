@@ -41,7 +41,7 @@ impl Damage {
         of_namespace.flat_map(|(_, row)| damaged(row)).collect()
     }
 
-    /// Describes the damage in a few words, without what differs between rows of the same kind.
+    /// Describes the damage in a few words, which are the same for all rows of a kind.
     pub(super) fn kind(&self, base: &str) -> (String, String) {
         let partition = text(&self.row, "pk");
         let part = partition.strip_prefix(base).unwrap_or(&partition).split(':').next().unwrap_or_default();

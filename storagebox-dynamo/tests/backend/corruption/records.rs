@@ -12,7 +12,7 @@ use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Ids in every state, each with the count of its numbers after the first one.
+/// Ids in every state, each with the number of versions and fences that it got after the first one.
 const IDS: [(&str, u64); 10] = [
     ("DONE", 0),
     ("KEPT", 0),

@@ -22,7 +22,7 @@ async fn commit(entities: &dyn EntityLedger, name: &str, change: EntityChange) -
 }
 
 #[test]
-fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
+fn a_deleted_entity_is_forgotten_after_its_last_entry() -> Result<()> {
     with_place(async |place| {
         let (store, advance) = (forgetful(place).await?, async |time| {
             place.clock.advance(time);
@@ -49,9 +49,9 @@ fn with_a_memory_for_ever_nothing_is_forgotten() -> Result<()> {
     })
 }
 
-/// The budget counts entities that were looked at and stay.
+/// The budget of a call also counts the entities that the call checks and keeps.
 #[test]
-fn upkeep_goes_on_where_its_budget_ended() -> Result<()> {
+fn upkeep_continues_where_its_last_call_ended() -> Result<()> {
     with_place(async |place| {
         let store = forgetful(place).await?;
         let entities = split(&store)?;
@@ -74,9 +74,9 @@ fn upkeep_goes_on_where_its_budget_ended() -> Result<()> {
     })
 }
 
-/// It saw an entity without entries, and before its request arrives the entity is changed.
+/// Upkeep has read an entity without entries. A commit changes the entity before the delete of upkeep arrives.
 #[test]
-fn a_commit_while_upkeep_is_about_to_delete_the_entity_stays() -> Result<()> {
+fn upkeep_keeps_an_entity_that_a_commit_has_changed() -> Result<()> {
     with_place(async |place| {
         let (gate, forgetful) = (Gate::default(), forgetful(place).await?);
         let entities = split(&forgetful)?;
@@ -104,9 +104,9 @@ fn a_commit_while_upkeep_is_about_to_delete_the_entity_stays() -> Result<()> {
     })
 }
 
-/// The answer to the removal is lost, and a lost one may land behind another entry of the message.
+/// The reply to the removal is lost, or its request arrives twice.
 #[test]
-fn a_removal_whose_answer_was_lost_says_that_there_was_one() -> Result<()> {
+fn a_removal_with_a_lost_reply_returns_true() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = crate::scene::recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -124,9 +124,9 @@ fn a_removal_whose_answer_was_lost_says_that_there_was_one() -> Result<()> {
     })
 }
 
-/// However many of them fit into one call.
+/// Four entities stay. Upkeep with each budget is repeated until a call reports that nothing is left to do.
 #[test]
-fn upkeep_ends_beside_entities_that_stay() -> Result<()> {
+fn upkeep_ends_while_entities_stay() -> Result<()> {
     with_place(async |place| {
         let store = forgetful(place).await?;
         let entities = split(&store)?;

@@ -1,4 +1,4 @@
-//! Commits whose answers are lost, or whose requests arrive late.
+//! Commits and other calls whose replies are lost, or whose requests arrive late.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use super::exchange_of;
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::failed;
 
-/// After this time, a token was not created in the same millisecond.
+/// After this pause, a token is older than the current millisecond.
 const MOMENT: Duration = Duration::from_millis(1);
 
 const LOSSES: [Fault; 6] =
     [Fault::DropBefore, Fault::DropAfter, Fault::ErrorBefore, Fault::ErrorAfter, Fault::Torn, Fault::Twice];
 
 #[test]
-fn a_commit_whose_answer_was_lost_is_made_once() -> Result<()> {
+fn a_commit_with_a_lost_reply_is_made_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (entities, tokens) = joined(&store)?;
@@ -45,9 +45,10 @@ fn a_commit_whose_answer_was_lost_is_made_once() -> Result<()> {
     })
 }
 
-/// It is made, and its clock has moved on when it is sent again: the table does not take it for the same transaction.
+/// The first attempt is made and its reply is lost. The second attempt has a later time, so DynamoDB takes it for
+/// another transaction.
 #[test]
-fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
+fn a_repeated_attempt_of_a_made_commit_returns_committed() -> Result<()> {
     for has_entry in [true, false] {
         with_place(async |place| {
             let gate = Gate::default();
@@ -75,9 +76,9 @@ fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
     Ok(())
 }
 
-/// The token was not there, and is created before the lost attempt lands: what was answered stays true.
+/// The token does not exist, and is created before the late attempt arrives. The outcome of the call stays true.
 #[test]
-fn a_lost_attempt_consumes_no_token_that_was_created_after_the_answer() -> Result<()> {
+fn a_late_commit_consumes_no_token_that_was_created_later() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (entities, tokens) = joined(&store)?;
@@ -94,9 +95,9 @@ fn a_lost_attempt_consumes_no_token_that_was_created_after_the_answer() -> Resul
     })
 }
 
-/// A condition beside a part that was not judged is no answer.
+/// A failed condition counts only if the service evaluated all parts of the transaction.
 #[test]
-fn conflicts_and_throttles_are_no_answers() -> Result<()> {
+fn a_commit_is_retried_after_conflicts_and_throttles() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (entities, tokens) = joined(&store)?;
@@ -114,9 +115,9 @@ fn conflicts_and_throttles_are_no_answers() -> Result<()> {
     })
 }
 
-/// A table at its limit, all the time.
+/// The table is at its limit all the time.
 #[test]
-fn a_commit_that_is_never_made_changed_nothing() -> Result<()> {
+fn a_commit_that_is_always_throttled_changes_nothing() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -130,7 +131,7 @@ fn a_commit_that_is_never_made_changed_nothing() -> Result<()> {
 }
 
 #[test]
-fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<()> {
+fn registrations_and_choices_with_lost_replies_are_made_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -150,9 +151,10 @@ fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<()> {
     })
 }
 
-/// A call that found no entry is lost, and what it asked for comes to be before it lands: what was answered stays true.
+/// A call finds no entry. The entry is created before a late request of the call arrives. The outcome of the call stays
+/// true.
 #[test]
-fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<()> {
+fn a_late_request_does_not_change_a_newer_entry() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -175,9 +177,10 @@ fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<()> {
     })
 }
 
-/// The message has an entry, so a commit of another copy is a conflict; then the entry goes, and the version stays.
+/// The message has an entry, so a commit of another copy is a conflict. The entry is removed before the late request of
+/// that commit arrives.
 #[test]
-fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() -> Result<()> {
+fn a_late_commit_stays_a_conflict_after_the_entry_is_removed() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -194,9 +197,9 @@ fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() -> Res
     })
 }
 
-/// Nobody can tell whether the lost attempt removed the entry, once the message has another one.
+/// Once the message has another entry, nothing shows whether the lost attempt removed the first one.
 #[test]
-fn a_lost_removal_of_a_message_that_is_processed_again_is_unknown() -> Result<()> {
+fn a_lost_removal_before_a_newer_entry_is_unknown() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;

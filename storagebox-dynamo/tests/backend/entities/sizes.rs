@@ -12,13 +12,13 @@ use storagebox_testkit::checks::id;
 
 use crate::scene::{recorded, with_place};
 
-/// As long as an id can be.
+/// Returns an id of the maximum length.
 fn long<T: FromStr<Err: Debug>>(name: &str) -> T {
     id(&format!("{name:-<MAX_ID_BYTES$}"))
 }
 
 #[test]
-fn the_longest_of_everything_is_kept() -> Result<()> {
+fn values_of_the_largest_sizes_are_stored() -> Result<()> {
     with_place(async |place| {
         let (store, joins) = (place.store().await?, Joins { incoming: Some(long("tokens")), outgoing: None });
         let entities = store.entity_ledger(&long("name"), &joins)?;
@@ -50,9 +50,9 @@ fn the_longest_of_everything_is_kept() -> Result<()> {
     })
 }
 
-/// A transaction has a hundred rows; what does not fit is refused before any request.
+/// A transaction has at most a hundred rows. A commit that needs more rows is refused before any request.
 #[test]
-fn as_many_tokens_as_a_transaction_takes_are_created_in_one_step() -> Result<()> {
+fn the_maximum_of_tokens_is_created_in_one_step() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         entities::creates_tokens(&store, &[1, 50, 97]).await?;

@@ -12,12 +12,12 @@ use storagebox_testkit::checks::id;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The calls. Each has a namespace of its own.
+/// The calls. Each has its own namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Assign,
     Confirm,
-    /// Of a hold without an end.
+    /// `confirm` of a hold without an end.
     ConfirmForever,
     Release,
     /// `release` of an unknown claim.
@@ -48,7 +48,7 @@ impl Call {
         Self::Delete,
     ];
 
-    /// Returns the number of its items.
+    /// Returns the number of items that the call adds.
     pub(crate) fn actions(self) -> usize {
         match self {
             Self::Assign | Self::Confirm | Self::Release | Self::RecordAfter | Self::Apply => 2,
@@ -60,7 +60,7 @@ impl Call {
         id(&format!("{self:?}"))
     }
 
-    /// Makes what must be there before the call.
+    /// Creates the data that the call needs.
     pub(crate) async fn prepare(self, store: &DynamoStore) -> Result<()> {
         let name = &self.name();
         let hold = if self == Self::Confirm { Hold::For(HOUR) } else { Hold::Forever };

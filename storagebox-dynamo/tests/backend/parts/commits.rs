@@ -57,9 +57,9 @@ fn every_call_is_written_with_the_order_or_not_at_all() -> Result<()> {
     })
 }
 
-/// All calls in one transaction, beside the same calls of a store in another table at the same time.
+/// Makes all calls in one transaction, and the same calls by a store in another table at the same time.
 #[test]
-fn the_rows_and_the_answers_are_those_of_the_stores_own_calls() -> Result<()> {
+fn parts_have_the_rows_and_outcomes_of_the_stores_own_calls() -> Result<()> {
     with_table(async |table| {
         let (ours, theirs) = (table.place().await?, table.place().await?);
         let theirs = Place { clock: ours.clock.clone(), ..theirs };
@@ -113,7 +113,7 @@ fn two_claims_of_one_transaction_get_two_items() -> Result<()> {
     })
 }
 
-/// A row without the name of its call and without the prefix of its place.
+/// A row without the tag of its call and without the prefix of its place.
 type Plain = BTreeMap<String, String>;
 
 /// Returns the rows of a place, in an order that does not depend on the place.

@@ -18,10 +18,10 @@ use crate::scene::{with_place, with_table};
 use crate::support::{Place, failed};
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// What happens to a request of which the caller learns nothing.
+/// Faults after which the caller does not know the outcome of a request.
 const LOSSES: [Fault; 5] = [Fault::DropBefore, Fault::DropAfter, Fault::ErrorBefore, Fault::ErrorAfter, Fault::Torn];
 
-/// Returns the explanation of the outcome of the first call.
+/// Returns the explanation that the first call has this outcome.
 fn ours(outcome: PartOutcome) -> Option<Explained> {
     Some(Explained::Ours { call: 0, outcome })
 }
@@ -31,7 +31,7 @@ fn value() -> Payload {
 }
 
 #[test]
-fn a_lost_reply_is_unknown_and_the_same_transaction_again_is_made_once() -> Result<()> {
+fn a_transaction_sent_again_after_a_lost_reply_is_made_once() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let bank = shop.store.item_bank(&id("vouchers"))?;
@@ -52,9 +52,9 @@ fn a_lost_reply_is_unknown_and_the_same_transaction_again_is_made_once() -> Resu
     })
 }
 
-/// The service does not know the request token any more. Each call knows its own row.
+/// The service no longer knows the request token. Each call recognises its own row.
 #[test]
-fn a_transaction_that_was_committed_says_so_without_its_token() -> Result<()> {
+fn a_committed_transaction_is_recognised_without_its_token() -> Result<()> {
     with_table(async |table| {
         for call in Call::ALL {
             let shop = Shop::open(&table.place().await?).await?;
@@ -69,9 +69,9 @@ fn a_transaction_that_was_committed_says_so_without_its_token() -> Result<()> {
     })
 }
 
-/// Another caller makes the same call before the transaction arrives. The answer is that of the store itself.
+/// Another caller makes the same call before the transaction arrives. The outcome is that of the store's own call.
 #[test]
-fn each_call_that_another_was_first_to_make_is_ours() -> Result<()> {
+fn explain_names_each_call_that_another_caller_made_first() -> Result<()> {
     with_table(async |table| {
         for call in Call::ALL {
             let shop = Shop::open(&table.place().await?).await?;
@@ -87,9 +87,9 @@ fn each_call_that_another_was_first_to_make_is_ours() -> Result<()> {
     })
 }
 
-/// The calls are numbered in their order, also those that add nothing.
+/// The number of a call also counts earlier calls that added nothing.
 #[test]
-fn the_second_call_is_told_from_the_first() -> Result<()> {
+fn explain_names_a_refused_call_by_its_number() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let bank = shop.store.item_bank(&id("vouchers"))?;
@@ -109,7 +109,7 @@ fn the_second_call_is_told_from_the_first() -> Result<()> {
 }
 
 #[test]
-fn a_claim_that_ended_meanwhile_is_ours() -> Result<()> {
+fn explain_names_the_call_whose_claim_ended_meanwhile() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let bank = shop.store.item_bank(&id("vouchers"))?;
@@ -133,9 +133,9 @@ fn a_claim_that_ended_meanwhile_is_ours() -> Result<()> {
     })
 }
 
-/// Otherwise a `confirm` that was sent in time could still confirm the hold.
+/// A `confirm` that was sent in time and arrives late must not confirm a hold whose end was returned.
 #[test]
-fn a_hold_that_ran_out_is_not_told_before_it_is_written() -> Result<()> {
+fn the_end_of_a_hold_is_written_before_it_is_returned() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let bank = shop.store.item_bank(&id("vouchers"))?;
@@ -154,7 +154,8 @@ fn a_hold_that_ran_out_is_not_told_before_it_is_written() -> Result<()> {
     })
 }
 
-/// The hold is ended and its item freed beforehand, so a transaction that is not sent leaves the item free.
+/// A call of the parts ends the hold and frees its item before the transaction is sent, so the item stays free if the
+/// transaction is never sent.
 #[test]
 fn the_item_of_a_hold_that_ran_out_is_assigned() -> Result<()> {
     with_place(async |place| {
@@ -173,7 +174,7 @@ fn the_item_of_a_hold_that_ran_out_is_assigned() -> Result<()> {
 }
 
 #[test]
-fn a_change_that_its_counter_refuses_is_ours() -> Result<()> {
+fn explain_names_the_change_that_its_counter_refuses() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let counter = shop.store.counter(&id("stock"), Strategy::default())?;
@@ -204,9 +205,9 @@ fn a_change_that_its_counter_refuses_is_ours() -> Result<()> {
     })
 }
 
-/// The store's answers to records, tokens and ordered values that others were first to write.
+/// The outcomes are those of the store's own calls on records, tokens and ordered values that others wrote first.
 #[test]
-fn what_another_wrote_first_is_ours() -> Result<()> {
+fn explain_names_the_call_whose_row_another_caller_wrote() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let store = &shop.store;
@@ -238,9 +239,9 @@ fn what_another_wrote_first_is_ours() -> Result<()> {
     })
 }
 
-/// An operation that ended before the last one of its id has a row of its own, which a refusal does not show.
+/// An operation that ended before the last one of its id has a separate row, which a refusal does not show.
 #[test]
-fn an_operation_that_ended_long_before_is_told_by_the_next_parts() -> Result<()> {
+fn an_operation_that_ended_earlier_is_found_by_the_next_parts() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let leases = shop.store.lease_repo(&id("ids"))?;
@@ -277,7 +278,7 @@ fn a_write_behind_the_horizon_adds_nothing() -> Result<()> {
 
 /// Parts choose an item by a read. Another claim takes it first, and the next parts choose another one.
 #[test]
-fn an_item_that_was_taken_meanwhile_is_tried_again() -> Result<()> {
+fn an_item_that_was_taken_meanwhile_returns_try_again() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let bank = place.store().await?.item_bank(&id("vouchers"))?;
@@ -298,9 +299,9 @@ fn an_item_that_was_taken_meanwhile_is_tried_again() -> Result<()> {
     })
 }
 
-/// A condition beside an item that was not judged is no answer, whosever they are.
+/// A failed condition counts only if the service evaluated all items, ours and the caller's.
 #[test]
-fn conflicts_and_throttles_are_tried_again() -> Result<()> {
+fn conflicts_and_throttles_return_try_again() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let tokens = shop.store.token_store(&id("mails"))?;
@@ -326,7 +327,8 @@ fn conflicts_and_throttles_are_tried_again() -> Result<()> {
     })
 }
 
-/// Returns an item of the caller whose condition never holds, and one whose update does not fit its row.
+/// Returns two items of the caller: the condition of the first never holds, and the update of the second does not fit
+/// its row.
 fn refused(place: &Place) -> [TransactWriteItem; 2] {
     let check = ConditionCheck::builder().table_name(&place.name).key("pk", text("nothing")).key("sk", text("-"));
     let check = check.condition_expression("attribute_exists(pk)").build().unwrap();
@@ -338,10 +340,10 @@ fn refused(place: &Place) -> [TransactWriteItem; 2] {
     [item().condition_check(check).build(), item().update(update).build()]
 }
 
-/// A call of ours that has another outcome comes before an item of the caller, and an item of the caller before a
-/// candidate.
+/// `explain` reports first a call with another outcome, then a refused item of the caller, then a candidate that was
+/// taken.
 #[test]
-fn an_item_of_the_callers_own_is_yours() -> Result<()> {
+fn explain_names_a_refused_item_of_the_caller() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let bank = shop.store.item_bank(&id("vouchers"))?;
@@ -363,7 +365,7 @@ fn an_item_of_the_callers_own_is_yours() -> Result<()> {
     })
 }
 
-/// Somebody changed the rows that refuse the transaction.
+/// Another program has damaged the rows that refuse the transaction.
 #[test]
 fn a_row_that_cannot_be_read_is_corrupt() -> Result<()> {
     with_place(async |place| {
@@ -390,7 +392,7 @@ fn a_row_that_cannot_be_read_is_corrupt() -> Result<()> {
 }
 
 #[test]
-fn a_request_that_was_refused_as_such_is_an_error() -> Result<()> {
+fn an_invalid_request_is_an_error() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let mut parts = shop.store.parts();

@@ -1,4 +1,4 @@
-//! What a transaction has no room for, and what is not a part of one.
+//! The limits of a transaction, and calls that cannot be a part of one.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{
@@ -22,7 +22,7 @@ fn assert_refused<T: std::fmt::Debug>(called: Result<T>, kind: ErrorKind, words:
 }
 
 #[test]
-fn a_row_twice_in_one_transaction_is_refused_when_the_call_is_made() -> Result<()> {
+fn a_second_call_on_a_row_of_the_transaction_is_refused() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         store.item_bank(&id("bank"))?.add(&[Item::new("1")?, Item::new("2")?]).await?;
@@ -89,7 +89,7 @@ async fn recorded(parts: &mut Parts, name: &str, value: &Payload) -> Result<Reco
     parts.record(&id("ids"), &id(name), value, &id("op"), Retention::Forever).await
 }
 
-/// With the longest ids, a claim with all the void calls that it can have, and an item with the longest claim.
+/// The transaction has the longest ids, a claim with the maximum of void calls, and an item with the longest claim.
 #[test]
 fn the_bytes_are_at_least_those_of_the_rows() -> Result<()> {
     with_place(async |place| {
@@ -119,7 +119,7 @@ fn the_bytes_are_at_least_those_of_the_rows() -> Result<()> {
     })
 }
 
-/// Returns the size of a value as DynamoDB's documentation has it.
+/// Returns the size of a value as DynamoDB's documentation defines it.
 fn size(value: &AttributeValue) -> usize {
     let number =
         |number: &String| number.trim_start_matches('-').len().div_ceil(2) + 1 + usize::from(number.starts_with('-'));
@@ -133,7 +133,7 @@ fn size(value: &AttributeValue) -> usize {
 }
 
 #[test]
-fn only_marker_counts_in_a_transaction_of_the_caller() -> Result<()> {
+fn only_marker_counters_work_in_a_transaction_of_the_caller() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let change = Change::new(id("op"), 1);
@@ -153,14 +153,14 @@ fn only_marker_counts_in_a_transaction_of_the_caller() -> Result<()> {
 }
 
 #[test]
-fn a_connection_of_the_caller_is_refused_with_what_to_use() {
+fn a_connection_of_the_caller_is_refused_with_an_alternative() {
     let store = DynamoStore::connect("dynamodb://eu-west-1/namespace").unwrap();
     assert_refused(store.within(&mut ()), ErrorKind::Unsupported, "use `DynamoStore::parts`");
 }
 
-/// Nothing of an item is shown, and the future of a call can go to another thread.
+/// The debug text of parts contains no item. The future of a call can go to another thread.
 #[test]
-fn parts_show_only_their_size() -> Result<()> {
+fn the_debug_text_of_parts_shows_only_their_size() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         store.item_bank(&id("bank"))?.add(&[Item::new("secret")?]).await?;

@@ -33,7 +33,7 @@ const KINDS: [Fault; 12] = [
     Fault::Twice,
 ];
 
-/// How often each end of a transaction came.
+/// How often each outcome of a transaction occurred.
 type Ends = BTreeMap<&'static str, usize>;
 
 /// Makes this many orders, and checks all of them when the last late request has arrived.
@@ -81,8 +81,8 @@ async fn bought(shop: &Shop, seed: u64, caller: usize, count: usize) -> Result<E
     Ok(ends)
 }
 
-/// Makes new parts and sends their transaction until it has an end, or until the caller is killed. Returns whether the
-/// order is there.
+/// Makes new parts and sends their transaction until the outcome is known, or until the caller is killed. Returns
+/// whether the order exists.
 async fn attempted(shop: &Shop, rng: &mut Rng, order: &str, ends: &mut Ends) -> Result<bool> {
     let mut parts = shop.store.parts();
     let held = match parts.assign(&id("vouchers"), &id(order)).await? {
@@ -111,8 +111,8 @@ async fn attempted(shop: &Shop, rng: &mut Rng, order: &str, ends: &mut Ends) -> 
     }
 }
 
-/// Sends the transaction, in half of the cases as if ten minutes had passed. Returns `None` if the caller was killed,
-/// as one in eight is.
+/// Sends the transaction, in half of the cases with another request token, as if ten minutes had passed. Returns `None`
+/// if the caller was killed, which happens to one in eight.
 async fn sent(
     shop: &Shop,
     rng: &mut Rng,

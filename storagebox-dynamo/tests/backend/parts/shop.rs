@@ -1,4 +1,4 @@
-//! A program that writes orders of its own together with calls of a store.
+//! A program that writes its orders together with calls of a store.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use storagebox_testkit::dynamodb::faults::Faults;
 
 use crate::support::{Place, failed};
 
-/// The program. Its orders are in the store's table, beside the rows of the store.
+/// A program with orders. The orders are in the store's table, beside the rows of the store.
 pub(crate) struct Shop {
     pub(crate) store: DynamoStore,
     /// The faults of the program's own transactions; the store has none.
@@ -33,7 +33,8 @@ impl Shop {
         Ok(Self { store, faults, place: place.clone(), client: Driver::from_conf(config.build()) })
     }
 
-    /// Returns the item of an order, which must be a new one. It names the voucher.
+    /// Returns the transaction item that creates an order with this voucher. DynamoDB refuses the item if the order
+    /// exists.
     pub(crate) fn order(&self, name: &str, voucher: &str) -> TransactWriteItem {
         let put = Put::builder().table_name(&self.place.name).set_item(Some(key(name)));
         let put = put.item("voucher", text(voucher)).condition_expression("attribute_not_exists(pk)");
@@ -54,12 +55,12 @@ impl Shop {
         Ok(row.map(|row| row["voucher"].as_s().unwrap().clone()))
     }
 
-    /// Sends the transaction. Returns `None` if it was answered with success.
+    /// Sends the transaction. Returns `None` on success, and the explanation of the error otherwise.
     pub(crate) async fn send(&self, parts: &Parts, own: Vec<TransactWriteItem>) -> Result<Option<Explained>> {
         self.send_as(parts, own, parts.request_token()).await
     }
 
-    /// Does the same with another request token, as after ten minutes.
+    /// Sends the transaction with another request token, as after ten minutes.
     pub(crate) async fn send_as(
         &self,
         parts: &Parts,

@@ -24,7 +24,7 @@ fn sharded(strategy: Strategy) -> bool {
 
 /// A change by the least `i64` overflows unless the value is 0 or more.
 #[test]
-fn a_change_that_was_sent_before_its_call_became_void_is_not_applied() -> Result<()> {
+fn a_late_change_of_a_void_call_is_not_applied() -> Result<()> {
     for strategy in KEEPERS {
         for others in [0, 1] {
             with_place(async |place| {
@@ -38,7 +38,8 @@ fn a_change_that_was_sent_before_its_call_became_void_is_not_applied() -> Result
                 let _ = near.apply(&key, &step("up", 1)?).await?;
                 let (store, faults) = gate.store(&place.table, place.builder()).await?;
                 let far = store.counter(&"namespace".parse()?, strategy)?;
-                // A set learns of others' void calls from a refusal, and a shard that it needs the room of the other.
+                // With other void calls, a set meets a refusal first. A sharded counter always does, because its shard
+                // must borrow room.
                 let is_second = others > 0 && !matches!(strategy, Strategy::Marker { .. }) || sharded(strategy);
                 let script = if is_second { vec![Gate::PASS, Gate::HOLD] } else { vec![Gate::HOLD] };
                 faults.script_for("UpdateItem", script.clone());
@@ -65,9 +66,9 @@ fn a_change_that_was_sent_before_its_call_became_void_is_not_applied() -> Result
     Ok(())
 }
 
-/// The refusal is not answered: the lost attempt has arrived between the look and the write.
+/// The lost attempt is applied between the read and the write of the repeated attempt, so the call returns no refusal.
 #[test]
-fn a_change_that_lands_before_its_call_becomes_void_counts() -> Result<()> {
+fn a_change_that_arrives_before_its_call_is_void_counts() -> Result<()> {
     for strategy in KEEPERS {
         with_place(async |place| {
             let (gate, key, sale) = (Gate::default(), Key::new("key")?, step("sale", i64::MIN)?);
@@ -97,7 +98,7 @@ fn a_change_that_lands_before_its_call_becomes_void_counts() -> Result<()> {
 
 /// A set stores the void calls of all its operations as one value.
 #[test]
-fn refusals_at_once_lose_no_void_call() -> Result<()> {
+fn concurrent_refusals_lose_no_void_call() -> Result<()> {
     with_place(async |place| {
         let (gate, key, strategy) = (Gate::default(), Key::new("key")?, Strategy::TokenSet { max: 9 });
         let near = place.store().await?.counter(&"namespace".parse()?, strategy)?;
@@ -128,8 +129,8 @@ fn refusals_at_once_lose_no_void_call() -> Result<()> {
     })
 }
 
-/// The void calls of a set are in its row, which has room for those of about a hundred operations. They take no room of
-/// the operations.
+/// The void calls of a set are in its row, which has room for the void calls of about a hundred operations, beside the
+/// operations themselves.
 #[test]
 fn the_void_calls_of_a_set_are_bounded_and_lapse_in_a_window() -> Result<()> {
     with_place(async |place| {

@@ -30,7 +30,7 @@ pub(super) struct Process {
     command: Command,
     child: Child,
     told: PathBuf,
-    /// A file with the process id, by which the folder's owner ends the process with the folder.
+    /// A file with the process id. The owner of the folder ends this process when it removes the folder.
     number: PathBuf,
     /// The length of the file `told` when the process was started.
     told_before: u64,
@@ -103,7 +103,7 @@ impl Drop for Process {
 
 fn ours(tables: &Tables, ids: &Path, told: &Path) -> Result<Command> {
     let mut command = Command::new(env::current_exe().map_err(failed)?);
-    command.args(["--exact", "mixed::worker::a_process_of_its_own", "--ignored", "--nocapture"]);
+    command.args(["--exact", "mixed::worker::a_worker_process", "--ignored", "--nocapture"]);
     command.env(ITEMS, format!("dynamodb://us-east-1/{}?endpoint={}", tables.items, tables.endpoint));
     command.env(RECORDS, &tables.records).env(IDS, ids).env(TOLD, told);
     Ok(command)

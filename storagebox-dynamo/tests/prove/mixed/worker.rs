@@ -32,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 #[tokio::test]
 #[ignore = "it is a process that the test above starts"]
-async fn a_process_of_its_own() -> Result<()> {
+async fn a_worker_process() -> Result<()> {
     let told = variable(TOLD)?;
     let tables = ArticleTables::connect(&variable(ITEMS)?, &variable(RECORDS)?)?;
     let done = fs::read_to_string(&told).unwrap_or_default();

@@ -11,8 +11,7 @@ fn tokens(prefix: &str, count: usize) -> Vec<TokenId> {
     (0..count).map(|number| id(&format!("{prefix}-{number}"))).collect()
 }
 
-/// Another transaction has locked the token that a commit found live, and ends it: nothing of the commit stays, and its
-/// final answer says so.
+/// A commit finds its token live, and waits for a transaction that consumes the token. The commit then applies nothing.
 #[test]
 fn a_commit_is_undone_if_another_transaction_ends_its_token() -> Result<()> {
     for is_new in [true, false] {
@@ -45,9 +44,9 @@ fn a_commit_is_undone_if_another_transaction_ends_its_token() -> Result<()> {
     Ok(())
 }
 
-/// Nothing is made in a token namespace that is not the one that was opened.
+/// The namespace of the tokens is deleted after a store has opened it.
 #[test]
-fn a_commit_is_refused_where_the_namespace_of_its_tokens_is_lost() -> Result<()> {
+fn commit_with_a_lost_token_namespace_is_refused() -> Result<()> {
     with_place(async |place| {
         let (entities, store) = joined(&patient(place)?)?;
         let token = TokenId::new("in")?;

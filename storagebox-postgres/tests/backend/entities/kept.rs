@@ -15,14 +15,14 @@ async fn entities_of(place: &Place) -> Result<i64> {
 }
 
 #[test]
-fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
+fn deleted_entity_is_remembered_from_the_end_of_its_last_entry() -> Result<()> {
     with_place(async |place| {
         entities::are_forgotten(&patient(place)?, 7 * DAY, async |time| place.advance(time).await).await
     })
 }
 
 #[test]
-fn upkeep_removes_as_many_as_it_may() -> Result<()> {
+fn upkeep_deletes_no_more_entities_than_its_budget() -> Result<()> {
     with_place(async |place| {
         entities::are_forgotten_in_budgets(&patient(place)?, async || place.advance(7 * DAY).await).await?;
         assert_eq!(entities_of(place).await?, 0);
@@ -31,7 +31,7 @@ fn upkeep_removes_as_many_as_it_may() -> Result<()> {
 }
 
 #[test]
-fn what_is_remembered_for_ever_is_never_removed() -> Result<()> {
+fn upkeep_with_memory_forever_deletes_no_entity() -> Result<()> {
     with_place(async |place| {
         run(place.database.owner(), format!("UPDATE {}.store SET memory = NULL", place.schema)).await?;
         let builder = place.builder()?.remember(Retention::Forever);
@@ -42,7 +42,7 @@ fn what_is_remembered_for_ever_is_never_removed() -> Result<()> {
     })
 }
 
-/// A deleted entity that upkeep may forget, and its version.
+/// Deletes an entity, and moves the clock forward until upkeep may forget the entity. Returns its last version.
 async fn forgettable(place: &Place, entities: &dyn EntityLedger) -> Result<Option<Version>> {
     changed(entities, "entity", EntityChange::Delete, true).await?;
     let old = version(entities, "a").await?;
@@ -50,9 +50,10 @@ async fn forgettable(place: &Place, entities: &dyn EntityLedger) -> Result<Optio
     Ok(old)
 }
 
-/// Upkeep skips an entity that another transaction is changing, and the change stays.
+/// Upkeep skips an entity that another transaction has locked, and later finds that a commit has created the entity
+/// again.
 #[test]
-fn an_entity_that_comes_back_while_upkeep_is_under_way_stays() -> Result<()> {
+fn upkeep_keeps_a_deleted_entity_that_is_created_again() -> Result<()> {
     with_place(async |place| {
         let store = patient(place)?;
         let entities = split(&store)?;
@@ -76,9 +77,9 @@ fn an_entity_that_comes_back_while_upkeep_is_under_way_stays() -> Result<()> {
     })
 }
 
-/// The entity is removed after a commit begins to wait for it and before the commit gets it.
+/// Upkeep removes the entity after a commit begins to wait for it and before the commit locks it.
 #[test]
-fn a_commit_that_waited_for_upkeep_makes_the_entity_anew() -> Result<()> {
+fn commit_that_waited_for_upkeep_creates_a_new_entity() -> Result<()> {
     with_place(async |place| {
         let store = patient(place)?;
         let entities = split(&store)?;

@@ -11,7 +11,7 @@ use crate::support::failed;
 
 const CALLERS: usize = 16;
 
-/// Makes these commits at once, alternating between two clients. Returns the answers in the order of the commits.
+/// Makes these commits concurrently, alternating between two clients. Returns the answers in the order of the commits.
 async fn at_once(ledgers: &[Arc<dyn EntityLedger>; 2], commits: &[Commit]) -> Result<Vec<Committed>> {
     let made = commits.iter().cloned().enumerate().map(|(number, commit)| {
         let ledger = Arc::clone(&ledgers[number % 2]);
@@ -24,9 +24,9 @@ async fn at_once(ledgers: &[Arc<dyn EntityLedger>; 2], commits: &[Commit]) -> Re
     Ok(answers)
 }
 
-/// Each commit has its own token. A commit that is not made leaves its token.
+/// Each commit consumes its own token. The tokens of the commits that are refused stay live.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_joined_commits_one_changes_its_tokens() -> Result<()> {
+async fn only_one_of_many_racing_commits_changes_its_tokens() -> Result<()> {
     in_place(async |place| {
         let (one, tokens) = joined(&patient(place)?)?;
         let ledgers = [one, joined(&patient(place)?)?.0];
@@ -56,9 +56,9 @@ async fn of_many_joined_commits_one_changes_its_tokens() -> Result<()> {
     .await
 }
 
-/// The same commit many times at once is one commit.
+/// Many callers make the same commit concurrently, and it is applied once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_commit_that_is_made_by_many_is_made_once() -> Result<()> {
+async fn same_commit_by_many_callers_is_made_once() -> Result<()> {
     in_place(async |place| {
         let ledgers = [split(&patient(place)?)?, split(&patient(place)?)?];
         for round in 0..5 {
@@ -71,9 +71,9 @@ async fn a_commit_that_is_made_by_many_is_made_once() -> Result<()> {
     .await
 }
 
-/// A transaction that has not ended yet creates the entity, and then commits or rolls back.
+/// The transaction that creates the entity either commits or rolls back while the commit waits.
 #[test]
-fn a_commit_waits_for_whoever_creates_the_entity() -> Result<()> {
+fn commit_waits_for_the_transaction_that_creates_the_entity() -> Result<()> {
     for (end, expected) in [("COMMIT", Committed::Conflict), ("ROLLBACK", Committed::Committed)] {
         with_place(async |place| {
             let entities = split(&patient(place)?)?;

@@ -37,7 +37,7 @@ fn a_year_has_365_days_and_6_hours_and_a_month_30_days() -> Result<()> {
 }
 
 #[test]
-fn what_sql_gives_the_library_gives_again() -> Result<()> {
+fn item_assigned_by_sql_is_given_again_by_the_library() -> Result<()> {
     with_place(async |place| {
         let (bank, mut caller) = (bank(place, &["item"]).await?, Caller::connect(place).await?);
         let assign = "assign('vouchers', 'ada', '1 hour')";
@@ -58,7 +58,7 @@ fn what_sql_gives_the_library_gives_again() -> Result<()> {
 }
 
 #[test]
-fn what_the_library_gives_sql_gives_again() -> Result<()> {
+fn item_taken_by_the_library_is_given_again_by_sql() -> Result<()> {
     with_place(async |place| {
         let (bank, mut caller) = (bank(place, &["item"]).await?, Caller::connect(place).await?);
         assert_eq!(bank.take(&id("ada"), Hold::Forever).await?, Taken::New(held(HoldState::Forever)));
@@ -72,7 +72,7 @@ fn what_the_library_gives_sql_gives_again() -> Result<()> {
 }
 
 #[test]
-fn a_claim_that_ended_is_ended_for_both() -> Result<()> {
+fn ended_claim_is_ended_for_sql_and_the_library() -> Result<()> {
     with_place(async |place| {
         let (bank, mut caller) = (bank(place, &["item"]).await?, Caller::connect(place).await?);
         assert_eq!(caller.outcome("get_claim('vouchers', 'ada')").await?, "unknown");
@@ -94,9 +94,9 @@ fn a_claim_that_ended_is_ended_for_both() -> Result<()> {
     })
 }
 
-/// IB-4: the item may be given back.
+/// IB-4: the bank is not empty, because the other transaction may still roll back.
 #[test]
-fn the_last_item_that_another_has_locked_is_not_called_none() -> Result<()> {
+fn assign_is_busy_if_another_has_locked_the_last_item() -> Result<()> {
     with_place(async |place| {
         let (_bank, mut caller) = (bank(place, &["item"]).await?, Caller::connect(place).await?);
         let mut other = session(place, &format!("SELECT {}.assign('vouchers', 'ada')", place.schema)).await?;
@@ -107,9 +107,9 @@ fn the_last_item_that_another_has_locked_is_not_called_none() -> Result<()> {
     })
 }
 
-/// A bank that SQL opened first is the bank that the library opens.
+/// SQL opens the namespace first, and the library then finds its items.
 #[test]
-fn either_opens_a_namespace_first() -> Result<()> {
+fn namespace_opened_by_sql_is_shared_with_the_library() -> Result<()> {
     with_place(async |place| {
         let (mut caller, name) = (Caller::connect(place).await?, "Gutscheine für Ärzte");
         assert_eq!(caller.outcome(&format!("assign('{name}', 'ada')")).await?, "empty");

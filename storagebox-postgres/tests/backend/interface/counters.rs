@@ -25,7 +25,7 @@ async fn add(caller: &mut Caller, op: &str, delta: i64, bounds: &str) -> Result<
 }
 
 #[test]
-fn a_change_is_one_change_of_counters_that_sql_opened() -> Result<()> {
+fn change_by_sql_is_recognised_by_the_library() -> Result<()> {
     with_place(async |place| {
         let mut caller = Caller::connect(place).await?;
         assert_eq!(add(&mut caller, "one", 7, "").await?, "applied 7");
@@ -46,9 +46,9 @@ fn a_change_is_one_change_of_counters_that_sql_opened() -> Result<()> {
     })
 }
 
-/// S-4: SQL names no strategy, so it obeys the one that is there.
+/// S-4: SQL names no strategy, so it uses the strategy of the namespace.
 #[test]
-fn counters_keep_the_strategy_with_which_the_library_created_them() -> Result<()> {
+fn sql_uses_the_counter_strategy_that_the_library_chose() -> Result<()> {
     let week = Retention::DEFAULT;
     for (strategy, expected) in [
         (Strategy::Atomic, ["applied 1", "applied 2", "applied 3"]),
@@ -72,9 +72,9 @@ fn counters_keep_the_strategy_with_which_the_library_created_them() -> Result<()
     Ok(())
 }
 
-/// The other shards lend room.
+/// If the shard of an operation has no room, the operation moves room from the other shards to it.
 #[test]
-fn sharded_counters_have_one_total() -> Result<()> {
+fn sql_and_the_library_share_the_total_of_a_sharded_counter() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(-5, 40)?;
         let strategy = Strategy::Sharded { shards: 4, bounds, retention: Retention::Forever };
@@ -94,9 +94,9 @@ fn sharded_counters_have_one_total() -> Result<()> {
     })
 }
 
-/// The lock of its shard makes an operation one, by SQL and by the library.
+/// An operation that is made by both SQL and the library is applied once, because both lock the same shard.
 #[test]
-fn an_operation_is_on_the_shard_on_which_the_library_has_it() -> Result<()> {
+fn sql_and_the_library_choose_the_same_shard() -> Result<()> {
     const DIFFERENT: &str = "SELECT count(*) FROM (
         SELECT shard, value FROM {schema}.counters WHERE key = 'shoes'
         EXCEPT SELECT shard, value FROM {schema}.counters WHERE key = 'by the library') d";

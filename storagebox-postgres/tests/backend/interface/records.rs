@@ -14,7 +14,7 @@ use crate::scene::{patient, with_place};
 use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// `value`, as bytes.
+/// The bytes of the text `value`, as PostgreSQL shows them.
 const VALUE: &str = r"\x76616c7565";
 
 fn value() -> Payload {
@@ -27,7 +27,7 @@ fn parts(place: &Place) -> Result<(Arc<dyn DedupRepo>, Arc<dyn LeaseRepo>)> {
 }
 
 #[test]
-fn a_record_is_one_record() -> Result<()> {
+fn record_is_shared_by_sql_and_the_library() -> Result<()> {
     with_place(async |place| {
         let ((records, _), mut caller) = (parts(place)?, Caller::connect(place).await?);
         assert_eq!(caller.rows("value", "get_record('requests', 'id')").await.unwrap(), [""; 0]);
@@ -58,7 +58,7 @@ fn a_record_is_one_record() -> Result<()> {
     })
 }
 
-/// Begins a lease of the operation `op` by SQL, and returns it as the library knows it.
+/// Begins a lease of the operation `op` by SQL, and returns it as a value of the library.
 async fn begun(caller: &mut Caller, leases: &dyn LeaseRepo) -> Result<Lease> {
     let begun = caller
         .says("outcome, fence, remaining, value, version", "begin_lease('requests', 'id', 'op', '1 hour', 'print')")
@@ -70,7 +70,7 @@ async fn begun(caller: &mut Caller, leases: &dyn LeaseRepo) -> Result<Lease> {
 }
 
 #[test]
-fn a_lease_is_one_lease() -> Result<()> {
+fn lease_is_shared_by_sql_and_the_library() -> Result<()> {
     with_place(async |place| {
         let ((_, leases), mut caller) = (parts(place)?, Caller::connect(place).await?);
         let lease = begun(&mut caller, &*leases).await?;
@@ -100,7 +100,7 @@ fn a_lease_is_one_lease() -> Result<()> {
 }
 
 #[test]
-fn a_lease_that_was_aborted_is_over_for_both() -> Result<()> {
+fn aborted_lease_is_over_for_sql_and_the_library() -> Result<()> {
     with_place(async |place| {
         let ((_, leases), mut caller) = (parts(place)?, Caller::connect(place).await?);
         let lease = begun(&mut caller, &*leases).await?;
@@ -115,7 +115,7 @@ fn a_lease_that_was_aborted_is_over_for_both() -> Result<()> {
 }
 
 #[test]
-fn a_token_is_one_token() -> Result<()> {
+fn token_is_shared_by_sql_and_the_library() -> Result<()> {
     with_place(async |place| {
         let (tokens, mut caller) = (patient(place)?.token_store(&id("messages"))?, Caller::connect(place).await?);
         let (token, other) = (id("token"), id("other"));

@@ -1,4 +1,4 @@
-//! What raises, and that nothing is left of it.
+//! Calls that raise an error, and leave nothing behind.
 
 use storagebox_core::Result;
 
@@ -7,7 +7,7 @@ use crate::scene::{count, with_place};
 use crate::structure::contents;
 use crate::support::{Place, run};
 
-/// A call of each function; its texts are left out.
+/// A call of each function, with `{}` in place of each text argument.
 pub(super) const CALLS: &[&str] = &[
     "assign({}, {})",
     "confirm({}, {})",
@@ -31,7 +31,7 @@ pub(super) const CALLS: &[&str] = &[
     "get_value({}, {})",
 ];
 
-/// Calls with one argument that breaks a limit.
+/// Calls in which one argument is beyond its limit.
 const OTHERS: &[&str] = &[
     "assign('b', 'c', '0.9 milliseconds')",
     "assign('b', 'c', '-1 hour')",
@@ -55,7 +55,7 @@ const OTHERS: &[&str] = &[
     "delete('o', 'k', NULL, 'w')",
 ];
 
-/// Returns the call with each of its texts in turn as this one; the others are in order.
+/// Returns the call once for each of its text arguments, with `text` as this argument and valid texts as the others.
 fn each_with(call: &str, text: &str) -> Vec<String> {
     let parts: Vec<_> = call.split("{}").collect();
     let with = |bad: usize| {
@@ -66,7 +66,7 @@ fn each_with(call: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_argument_that_breaks_its_limit_is_refused_and_leaves_nothing() -> Result<()> {
+fn argument_beyond_its_limit_is_refused_and_leaves_nothing() -> Result<()> {
     with_place(async |place| {
         let mut caller = Caller::connect(place).await?;
         let bad = ["''", "NULL", "repeat('x', 513)", "repeat('ä', 257)"];
@@ -98,14 +98,14 @@ fn the_longest_arguments_are_accepted() -> Result<()> {
     })
 }
 
-/// Transactions that no call joins, and the code of the refusal.
+/// Statements that begin transactions in which every call is refused, and the code of the refusal.
 const TRANSACTIONS: [(&str, &str); 3] = [
     ("BEGIN ISOLATION LEVEL REPEATABLE READ", "SB002"),
     ("BEGIN ISOLATION LEVEL SERIALIZABLE", "SB002"),
     ("BEGIN READ ONLY", "25006"),
 ];
 
-/// Checks that such a transaction is refused by each function, and changes nothing.
+/// Checks that each function refuses these transactions and changes nothing.
 async fn are_refused(place: &Place) -> Result<()> {
     let mut caller = Caller::connect(place).await?;
     let before = contents(&place.database, &place.schema).await?;
@@ -129,9 +129,9 @@ fn other_isolation_levels_and_read_only_sessions_are_refused() -> Result<()> {
     })
 }
 
-/// The text of a strategy that a later version may have, and a name whose hash is that of another one.
+/// A namespace has the strategy of a later version, or has the hash of another name or kind.
 #[test]
-fn a_namespace_that_is_not_what_it_is_taken_for_is_refused() -> Result<()> {
+fn namespace_with_another_kind_name_or_strategy_is_refused() -> Result<()> {
     with_place(async |place| {
         let mut caller = Caller::connect(place).await?;
         assert_eq!(caller.outcome("add_to_counter('stock', 'shoes', 'op', 1)").await?, "applied");
@@ -150,7 +150,7 @@ fn a_namespace_that_is_not_what_it_is_taken_for_is_refused() -> Result<()> {
     })
 }
 
-/// Without the index, two callers would both be the first (IB-3).
+/// Without the index, two callers could both be the first to take for a claim (IB-3).
 #[test]
 fn a_store_that_lost_an_index_or_its_epoch_is_refused() -> Result<()> {
     with_place(async |place| {

@@ -10,20 +10,21 @@ use super::banks::bank;
 use crate::scene::with_place;
 use crate::support::{failed, run};
 
-/// Makes a role that may use the schema and call `assign`, and lets the other role become it.
+/// The statements that create a role which may use the schema and call `assign`, and that let another role `SET ROLE`
+/// to it.
 const MAKE: &str = "
     CREATE ROLE {role}_shop;
     GRANT {role}_shop TO {role};
     GRANT USAGE ON SCHEMA {schema} TO {role}_shop;
     GRANT EXECUTE ON FUNCTION {schema}.assign TO {role}_shop";
 
-/// The functions of the interface, version 1.
+/// The signatures of the functions in version 1 of the interface.
 const SIGNATURES_OF_1: &str = include_str!("signatures.txt");
 
 const UNMAKE: &str = "DROP OWNED BY {role}_shop; DROP ROLE {role}_shop";
 
 #[test]
-fn a_role_calls_the_functions_that_it_was_granted_and_no_other() -> Result<()> {
+fn role_can_call_only_the_functions_granted_to_it() -> Result<()> {
     with_place(async |place| {
         let _bank = bank(place, &["item"]).await?;
         let filled = |sql: &str| sql.replace("{role}", place.database.role()).replace("{schema}", &place.schema);
@@ -43,9 +44,9 @@ fn a_role_calls_the_functions_that_it_was_granted_and_no_other() -> Result<()> {
     })
 }
 
-/// The rule for changes: a function keeps its name, its arguments and its columns.
+/// In one version of the interface, the names, arguments and columns of its functions do not change.
 #[test]
-fn the_functions_are_those_of_their_version() -> Result<()> {
+fn interface_functions_match_their_version() -> Result<()> {
     const SIGNATURES: &str = "
         SELECT format('%s(%s) %s', proname, pg_get_function_arguments(oid), pg_get_function_result(oid)) FROM pg_proc
         WHERE pronamespace = $1::regnamespace AND NOT 'p_' = ANY (SELECT left(name, 2) FROM unnest(proargnames) name)
@@ -60,7 +61,7 @@ fn the_functions_are_those_of_their_version() -> Result<()> {
     })
 }
 
-/// Returns a signature as the page shows it, without types.
+/// Returns a signature without types, as `docs/SQL.md` has it.
 fn documented(signature: &str) -> String {
     let (name, rest) = signature.split_once('(').expect("arguments");
     let (arguments, _) = rest.split_once(") ").expect("a result");
@@ -73,7 +74,7 @@ fn documented(signature: &str) -> String {
 }
 
 #[test]
-fn each_function_is_on_the_page_with_its_arguments() {
+fn sql_page_lists_each_function_with_its_arguments() {
     let page = include_str!("../../../../docs/SQL.md");
     let missing = SIGNATURES_OF_1.lines().map(documented).filter(|shown| !page.contains(shown));
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<String>::new());

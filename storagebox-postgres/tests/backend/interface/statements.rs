@@ -1,4 +1,4 @@
-//! The statements that are data, sent by a driver that binds their arguments.
+//! The statements of the module `sql`, sent by a driver that binds their arguments.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn bound(statement: Statement) -> Query<'static, Postgres, PgArguments> {
     })
 }
 
-/// Sends a statement, and returns its row with the outcome.
+/// Sends a statement, and returns its only row and the outcome in it.
 async fn sent(caller: &mut Caller, statement: Statement) -> Result<(String, PgRow)> {
     let row = bound(statement).fetch_one(&mut caller.session).await.map_err(failed)?;
     Ok((row.try_get("outcome").map_err(failed)?, row))
@@ -36,7 +36,7 @@ fn value() -> Payload {
 }
 
 #[test]
-fn the_statements_of_a_bank_are_those_of_the_functions() -> Result<()> {
+fn bank_statements_call_the_bank_functions() -> Result<()> {
     with_place(async |place| {
         let (bank, mut caller) = (bank(place, &["item"]).await?, Caller::connect(place).await?);
         let (schema, vouchers, ada) = (Schema::new(&place.schema)?, id("vouchers"), id("ada"));
@@ -56,7 +56,7 @@ fn the_statements_of_a_bank_are_those_of_the_functions() -> Result<()> {
 }
 
 #[test]
-fn the_statements_of_records_are_those_of_the_functions() -> Result<()> {
+fn record_and_lease_statements_call_their_functions() -> Result<()> {
     with_place(async |place| {
         let (mut caller, schema) = (Caller::connect(place).await?, Schema::new(&place.schema)?);
         let (requests, op) = (id("requests"), id("op"));
@@ -81,7 +81,7 @@ fn the_statements_of_records_are_those_of_the_functions() -> Result<()> {
 }
 
 #[test]
-fn the_statements_of_the_other_parts_are_those_of_the_functions() -> Result<()> {
+fn token_counter_and_value_statements_call_their_functions() -> Result<()> {
     with_place(async |place| {
         let (mut caller, schema) = (Caller::connect(place).await?, Schema::new(&place.schema)?);
         let (name, op, key) = (id("name"), id("op"), id("key"));

@@ -12,12 +12,12 @@ use crate::support::{Place, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The caller's own rows.
+/// The statements that create the caller's own table.
 const ORDERS: &str = "
     CREATE TABLE public.orders (customer text PRIMARY KEY, voucher text NOT NULL);
     GRANT SELECT, INSERT ON public.orders TO {role};";
 
-/// Gives each order a voucher.
+/// The statements that create a trigger which gives each order a voucher.
 const TRIGGER: &str = "
     CREATE FUNCTION public.give_voucher() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -26,7 +26,7 @@ const TRIGGER: &str = "
     END $$;
     CREATE TRIGGER give_voucher BEFORE INSERT ON public.orders FOR EACH ROW EXECUTE FUNCTION public.give_voucher()";
 
-/// Runs statements of the owner, and returns a caller who has orders.
+/// Creates the table of orders and runs `more` as the owner. Returns a caller.
 async fn with_orders(place: &Place, more: &str) -> Result<Caller> {
     let sql = format!("{ORDERS}{more}").replace("{schema}", &place.schema).replace("{role}", place.database.role());
     run(place.database.owner(), sql).await?;
@@ -71,7 +71,7 @@ fn a_claim_and_a_row_of_the_caller_are_committed_together() -> Result<()> {
     })
 }
 
-/// J-1: an undone savepoint undoes the claim too.
+/// J-1: the rollback of a savepoint undoes the claim too.
 #[test]
 fn a_savepoint_that_is_rolled_back_gives_the_item_back() -> Result<()> {
     with_place(async |place| {
@@ -87,9 +87,9 @@ fn a_savepoint_that_is_rolled_back_gives_the_item_back() -> Result<()> {
     })
 }
 
-/// The second transaction goes on: the first take of a claim that another transaction took is no error.
+/// Two transactions take for the same claim. The second one waits, gets no error, and returns the same item.
 #[test]
-fn the_second_transaction_of_a_claim_waits_and_gets_what_the_first_left() -> Result<()> {
+fn second_assign_waits_for_the_first_transaction_of_its_claim() -> Result<()> {
     for (end, expected) in [("COMMIT", "again"), ("ROLLBACK", "new")] {
         with_place(async |place| {
             let bank = bank(place, &["item"]).await?;
@@ -113,7 +113,7 @@ fn the_second_transaction_of_a_claim_waits_and_gets_what_the_first_left() -> Res
     Ok(())
 }
 
-/// J-4: what was done under the lease is not committed.
+/// J-4: the caller's changes under that lease are rolled back.
 #[test]
 fn a_lease_that_is_over_ends_the_transaction() -> Result<()> {
     with_place(async |place| {

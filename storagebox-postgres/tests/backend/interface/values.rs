@@ -11,7 +11,7 @@ use crate::scene::{patient, with_place};
 use crate::support::{Place, failed};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-/// `value`, as bytes.
+/// The bytes of the text `value`, as PostgreSQL shows them.
 const VALUE: &str = r"\x76616c7565";
 
 fn values(place: &Place, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
@@ -34,7 +34,7 @@ fn now() -> Result<i64> {
 const ALL: &str = "outcome, current_at, current_writer, horizon IS NOT NULL";
 
 #[test]
-fn a_value_is_one_value_in_a_namespace_that_sql_opened() -> Result<()> {
+fn ordered_value_is_shared_by_sql_and_the_library() -> Result<()> {
     with_place(async |place| {
         let (mut caller, now) = (Caller::connect(place).await?, now()?);
         assert_eq!(caller.rows("value", "get_value('ratings', 'film')").await.unwrap(), [""; 0]);
@@ -61,7 +61,7 @@ fn a_value_is_one_value_in_a_namespace_that_sql_opened() -> Result<()> {
 }
 
 #[test]
-fn a_stamp_that_is_too_old_is_told_and_one_far_ahead_is_refused() -> Result<()> {
+fn old_stamp_is_too_old_and_far_future_stamp_is_refused() -> Result<()> {
     with_place(async |place| {
         let (mut caller, now) = (Caller::connect(place).await?, now()?);
         let days = |days: i64| now + days * DAY.as_millis() as i64;
@@ -72,9 +72,9 @@ fn a_stamp_that_is_too_old_is_told_and_one_far_ahead_is_refused() -> Result<()> 
     })
 }
 
-/// S-4: SQL names no options, so it obeys those that are there.
+/// S-4: SQL names no options, so it uses the options of the namespace.
 #[test]
-fn values_keep_the_options_with_which_the_library_created_them() -> Result<()> {
+fn sql_uses_the_ordered_options_that_the_library_chose() -> Result<()> {
     with_place(async |place| {
         let values = values(place, OrderedOptions::sequence())?;
         assert_eq!(values.put(&id("film"), &value(), &Stamp::new(7, id("phone"))).await?, Written::Applied);

@@ -16,7 +16,8 @@ BEGIN
 END $$;
 CREATE VIEW planned.versions AS SELECT planned.spring() AS version;
 
--- Plain tables do so too: with a policy, with a function in an index, statistics or a check, or with a cast column.
+-- Plain tables run such code too: with a policy, with a function in an index, statistics or a check, or with a cast
+-- column.
 CREATE SCHEMA guarded;
 CREATE TABLE guarded.versions AS SELECT 1 AS version;
 CREATE POLICY sprung ON guarded.versions USING (viewed.spring() = 1);
@@ -57,5 +58,5 @@ CREATE TABLE lent.versions AS SELECT 1 AS version;
 GRANT USAGE ON SCHEMA viewed, planned, guarded, indexed, halved, checked, counted, disguised, stored TO PUBLIC;
 GRANT SELECT ON viewed.versions, planned.versions, guarded.versions, indexed.versions, halved.versions, checked.versions,
     counted.versions, disguised.versions, stored.versions, stored.store, lent.versions TO PUBLIC;
--- What ran while they were created.
+-- Removes the rows of code that ran while these objects were created.
 DELETE FROM public.loot;

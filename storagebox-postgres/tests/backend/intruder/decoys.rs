@@ -12,10 +12,10 @@ use crate::{interface, round_trips};
 
 const DECOYS: &str = include_str!("decoys.sql");
 
-/// Makes a session find the decoys before anything of the server's.
+/// The part of a URL that makes a session find the decoys in `public` before the server's own objects.
 const DECOYS_FIRST: &str = "&options=-c%20search_path%3Dpublic%2Cpg_catalog";
 
-/// Creates decoys; `exact` adds those that the server prefers to its own objects only if it looks in `public` first.
+/// Creates decoys in `public`. With `exact`, some decoys have exactly the argument types of the server's own objects.
 async fn decoys(place: &Place, exact: bool) -> Result<Intruder<'_>> {
     let made = query_scalar(DECOYS).bind(&place.schema).bind(exact).fetch_all(place.database.owner());
     let made: Vec<String> = made.await.map_err(failed)?;
@@ -38,7 +38,7 @@ async fn every_call(place: &Place, settings: &str) -> Result<()> {
 }
 
 #[test]
-fn every_call_finds_what_is_meant_although_decoys_are_looked_at_first() -> Result<()> {
+fn each_call_ignores_decoys_that_are_first_in_the_search_path() -> Result<()> {
     with_place(async |place| {
         let intruder = decoys(place, true).await?;
         let outcome = every_call(place, DECOYS_FIRST).await;
@@ -48,7 +48,7 @@ fn every_call_finds_what_is_meant_although_decoys_are_looked_at_first() -> Resul
 }
 
 #[test]
-fn a_setup_finds_what_is_meant_although_decoys_are_looked_at_first() -> Result<()> {
+fn setup_ignores_decoys_that_are_first_in_the_search_path() -> Result<()> {
     with_place(async |place| {
         let intruder = decoys(place, true).await?;
         let url = format!("{}{DECOYS_FIRST}", owner_url(&place.database, "setup"));
@@ -61,10 +61,10 @@ fn a_setup_finds_what_is_meant_although_decoys_are_looked_at_first() -> Result<(
     })
 }
 
-/// The functions' own search path is one protection, and this is the other: their names match the server's objects
-/// exactly.
+/// Even without their own search path the functions are safe: their calls match the argument types of the server's
+/// objects exactly.
 #[test]
-fn no_decoy_is_a_better_match_even_for_functions_without_a_path_of_their_own() -> Result<()> {
+fn functions_without_a_search_path_ignore_decoys() -> Result<()> {
     with_place(async |place| {
         let intruder = decoys(place, false).await?;
         let strip = "SELECT string_agg(format('ALTER FUNCTION %s RESET search_path', oid::regprocedure), ';')

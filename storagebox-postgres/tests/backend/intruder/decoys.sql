@@ -1,8 +1,8 @@
--- Returns statements that create decoys in `public`: operators and functions with the names of those of the server that
--- the functions of a schema ($1) use, for every combination of the types that are used here. A decoy that runs fails,
--- and names itself.
--- If $2 is false, no decoy takes exactly the types of one of the server's own. Those are found in `pg_catalog`, which
--- is searched first.
+-- Returns statements that create decoys in `public`: operators and functions with the names of the server's objects
+-- that the functions of a schema ($1) use, for every combination of the types below. A decoy that runs fails, and names
+-- itself.
+-- If $2 is false, no decoy takes exactly the types of one of the server's own objects: the server's object is found
+-- first, because `pg_catalog` is searched first.
 WITH single(type) AS (
     SELECT unnest('{boolean,integer,bigint,numeric,double precision,text,name,bytea,timestamptz,interval,tid}'::regtype[])
 ), every(type) AS (

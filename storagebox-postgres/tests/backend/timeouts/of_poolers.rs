@@ -18,7 +18,7 @@ use crate::pooler::pooler;
 use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Database, Place, failed, run};
 
-/// Returns stores behind a pooler, with and without combining, and with the settings that they need there.
+/// Returns two stores that connect to this pooler: one combines calls, and the other does not.
 fn by_way_of(place: &Place, pooler: &PgBouncer) -> Result<[PostgresStore; 2]> {
     let store = |combining| {
         let builder = place.builder()?.statements(Statements::Simple).combining(combining);
@@ -27,7 +27,7 @@ fn by_way_of(place: &Place, pooler: &PgBouncer) -> Result<[PostgresStore; 2]> {
     Ok([store(true)?, store(false)?])
 }
 
-/// Starts a pooler, and opens its console as the role.
+/// Starts a pooler, and opens a connection to its admin console.
 async fn told(place: &Place, settings: Settings) -> Result<(PgBouncer, PgConnection)> {
     let pooler = pooler(place, settings.with("admin_users", place.database.role())).await?;
     let options: PgConnectOptions = place.database.url_at(pooler.address()).parse().map_err(failed)?;
@@ -49,7 +49,7 @@ async fn clients(place: &Place, console: &mut PgConnection, state: &str) -> Resu
 }
 
 #[test]
-fn after_a_pooler_closed_the_idle_connection_each_refusal_is_certain() -> Result<()> {
+fn refusal_after_a_pooler_closed_the_connection_is_certain() -> Result<()> {
     with_place(async |place| {
         let (pooler, mut console) = told(place, Settings::transactions().with("client_idle_timeout", "0.05")).await?;
         for store in by_way_of(place, &pooler)? {
@@ -70,9 +70,9 @@ fn after_a_pooler_closed_the_idle_connection_each_refusal_is_certain() -> Result
     })
 }
 
-/// The pooler's only connection to the server is in use, until two connections of the store have waited in vain.
+/// Another client uses the pooler's only connection to the server until two connections of the store have timed out.
 #[test]
-fn a_call_that_a_pooler_never_passed_on_is_made_again() -> Result<()> {
+fn call_that_a_pooler_never_forwarded_is_retried() -> Result<()> {
     with_place(async |place| {
         let settings = impatient().with("default_pool_size", "1");
         let (pooler, mut console) = told(place, settings).await?;
@@ -92,9 +92,9 @@ fn a_call_that_a_pooler_never_passed_on_is_made_again() -> Result<()> {
     })
 }
 
-/// The pooler has not reached the server yet, and lets no client in before that.
+/// The server is paused, and the pooler accepts no client before it has reached the server.
 #[tokio::test]
-async fn a_connection_that_a_pooler_lets_wait_in_vain_is_opened_again() -> Result<()> {
+async fn connection_that_a_pooler_times_out_is_opened_again() -> Result<()> {
     let own =
         spawn_blocking(|| Postgres::start(&postgres::Settings::quick())).await.map_err(failed)?.map_err(failed)?;
     let database = Database::alone(own).await?;
@@ -110,9 +110,10 @@ async fn a_connection_that_a_pooler_lets_wait_in_vain_is_opened_again() -> Resul
     tokio::try_join!(refusals_are_certain(&store), end).map(drop)
 }
 
-/// The pooler refuses each statement on a connection that it has let in, until it tries to connect again.
+/// The pooler has accepted the connection, and refuses each statement on it until the pooler next connects to the
+/// server.
 #[tokio::test]
-async fn a_call_that_a_pooler_without_its_server_refuses_is_certain() -> Result<()> {
+async fn call_refused_by_a_pooler_without_a_server_is_not_applied() -> Result<()> {
     let own =
         spawn_blocking(|| Postgres::start(&postgres::Settings::quick())).await.map_err(failed)?.map_err(failed)?;
     let database = Database::alone(own).await?;
@@ -134,7 +135,7 @@ async fn a_call_that_a_pooler_without_its_server_refuses_is_certain() -> Result<
     Ok(())
 }
 
-/// Makes the pooler connect in vain; the statement waits for the next attempt.
+/// Makes the pooler fail to connect to the server once. Statements then wait for its next attempt.
 async fn a_connection_has_failed(pooler: &PgBouncer, place: &Place, console: &mut PgConnection) -> Result<()> {
     let mut waiting = PgConnection::connect(&place.database.url_at(pooler.address())).await.map_err(failed)?;
     let waits = until("a statement that waits", async || Ok(!clients(place, console, "waiting").await?.is_empty()));
@@ -158,9 +159,9 @@ async fn two_have_waited(place: &Place, console: &mut PgConnection) -> Result<()
     .await
 }
 
-/// Either the pooler closes its connection to the server, or the server does.
+/// Two cases: the pooler closes its idle connection to the server, or the server closes it.
 #[test]
-fn a_connection_behind_a_pooler_that_was_idle_is_replaced() -> Result<()> {
+fn idle_server_connection_of_a_pooler_is_replaced() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         for (idle, of_role) in [("0.05", "0"), ("0", "250ms")] {
@@ -180,7 +181,7 @@ fn a_connection_behind_a_pooler_that_was_idle_is_replaced() -> Result<()> {
     })
 }
 
-/// No call leaves its transaction open between two messages, however long it waits for others.
+/// A call sends its whole transaction in one message, so the transaction is never idle.
 #[test]
 fn a_pooler_that_ends_idle_transactions_ends_no_call() -> Result<()> {
     with_place(async |place| {

@@ -14,7 +14,7 @@ use crate::support::Place;
 const MARKER: Strategy = Strategy::Marker { retention: Retention::For(HOUR) };
 const WINDOW: Strategy = Strategy::Window { lifetime: HOUR, capacity: 2 };
 
-/// The strategies that remember operations.
+/// Returns the strategies that remember operations.
 fn strategies() -> Result<[Strategy; 3]> {
     let sharded = Strategy::Sharded { shards: 3, bounds: Bounds::at_least(0), retention: Retention::For(HOUR) };
     Ok([MARKER, WINDOW, sharded])
@@ -28,7 +28,7 @@ fn key() -> Key {
     "key".parse().expect("a key")
 }
 
-/// Returns a change that leaves nothing below 0.
+/// Returns a change with the lower bound 0.
 fn change(op: &str, delta: i64) -> Change {
     Change::new(OpId::new(op).expect("an operation"), delta).within(Bounds::at_least(0))
 }
@@ -70,7 +70,7 @@ fn a_late_attempt_of_a_refused_change_is_not_applied() -> Result<()> {
     })
 }
 
-/// One call is made at once, and the others together.
+/// The first of several concurrent calls is made alone, and the others are made in a batch.
 #[test]
 fn a_batch_makes_refused_calls_void() -> Result<()> {
     with_database(async |database| {
@@ -104,7 +104,7 @@ fn an_operation_whose_calls_are_void_can_be_cancelled() -> Result<()> {
 }
 
 #[test]
-fn one_call_too_many_of_an_operation_stays_open() -> Result<()> {
+fn change_beyond_the_limit_of_void_calls_is_outcome_unknown() -> Result<()> {
     with_database(async |database| {
         for strategy in strategies()? {
             let counters = counters(&database.place().await?, strategy).await?;
@@ -121,7 +121,7 @@ fn one_call_too_many_of_an_operation_stays_open() -> Result<()> {
 }
 
 #[test]
-fn a_strategy_that_remembers_nothing_leaves_a_refusal_open() -> Result<()> {
+fn repeated_refusal_is_outcome_unknown_without_memory() -> Result<()> {
     with_place(async |place| {
         let counters = counters(place, Strategy::Atomic).await?;
         assert_eq!(apply(&counters, 7, "sale", -1).await?, Counted::OutOfBounds);
@@ -138,7 +138,7 @@ async fn ops(place: &Place) -> Result<i64> {
 }
 
 #[test]
-fn a_full_window_refuses_for_good_and_counts_no_refusal() -> Result<()> {
+fn refusal_of_a_full_window_stays_and_is_not_counted() -> Result<()> {
     with_place(async |place| {
         let counters = counters(place, WINDOW).await?;
         applied(&counters, 1, "first", 1).await?;
@@ -159,9 +159,10 @@ fn a_full_window_refuses_for_good_and_counts_no_refusal() -> Result<()> {
     })
 }
 
-/// Its row is that of the refusal from then on, and a window counts only operations.
+/// An operation is forgotten, repeated and refused. Its row then is that of a refusal, which does not count in a
+/// window.
 #[test]
-fn a_refusal_takes_the_row_of_a_forgotten_operation() -> Result<()> {
+fn refusal_replaces_the_row_of_a_forgotten_operation() -> Result<()> {
     with_database(async |database| {
         for strategy in strategies()? {
             let place = database.place().await?;

@@ -1,6 +1,6 @@
-//! An attempt that is in progress while its call becomes void. Whichever comes second sees the first.
+//! Races between an attempt and the refusal that makes its call void. The second of the two sees the first.
 //!
-//! The first is a session that has not committed; the second waits for it.
+//! The first runs in a session that has not committed, and the second waits for it.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use super::{ada, add, bank, store, take};
 use crate::scene::{blocked, count, session, tell, until, with_database, with_place};
 use crate::support::{Place, failed};
 
-/// Returns the answer of a call that waits for `first`, which commits then.
+/// Makes a call that waits for the transaction of `first`, commits this transaction, and returns the answer of the
+/// call.
 async fn after<T>(place: &Place, first: &mut PgConnection, call: impl Future<Output = Result<T>>) -> Result<T> {
     let commit = async {
         until("a call that waits", async || Ok(blocked(&place.database, &place.schema).await? == 1)).await?;
@@ -23,7 +24,7 @@ async fn after<T>(place: &Place, first: &mut PgConnection, call: impl Future<Out
     Ok(tokio::try_join!(call, commit)?.0)
 }
 
-/// Returns a session in which a repeated take has made its call void, and has not committed.
+/// Returns a session with an open transaction, in which the refusal of a repeated take has made its call void.
 async fn refusal(place: &Place, call: i64) -> Result<PgConnection> {
     let schema = &place.schema;
     let refuse = format!(
@@ -38,9 +39,9 @@ async fn nothing_is_taken(place: &Place, bank: &Arc<dyn ItemBank>) -> Result<()>
     Ok(())
 }
 
-/// The attempt has read that there is no row, and has deleted an item from the free ones.
+/// Before it waits, the take has found no row of its claim, and has deleted an item from the free items.
 #[test]
-fn an_attempt_whose_call_becomes_void_before_it_inserts_takes_nothing() -> Result<()> {
+fn take_whose_call_is_voided_before_its_insert_takes_nothing() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place).await?;
         bank.counts().await?;
@@ -52,7 +53,7 @@ fn an_attempt_whose_call_becomes_void_before_it_inserts_takes_nothing() -> Resul
 }
 
 #[test]
-fn an_attempt_of_a_batch_whose_call_becomes_void_before_it_inserts_takes_nothing() -> Result<()> {
+fn batch_whose_call_is_voided_before_its_insert_takes_nothing() -> Result<()> {
     with_place(async |place| {
         let (bank, schema) = (bank(place).await?, &place.schema);
         bank.counts().await?;
@@ -69,9 +70,9 @@ fn an_attempt_of_a_batch_whose_call_becomes_void_before_it_inserts_takes_nothing
     })
 }
 
-/// The row of the claim has another void call when the attempt reads it.
+/// The take finds a row of its claim with another void call, and waits to lock the row.
 #[test]
-fn an_attempt_whose_call_becomes_void_before_it_has_the_row_takes_nothing() -> Result<()> {
+fn take_whose_call_is_voided_before_its_lock_takes_nothing() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place).await?;
         assert_eq!(take(&bank, Attempt::of_call(1).again()).await?, Taken::Empty);
@@ -84,9 +85,9 @@ fn an_attempt_whose_call_becomes_void_before_it_has_the_row_takes_nothing() -> R
     })
 }
 
-/// The claim is unknown when the refusals are decided, or its row has a void call.
+/// Two cases: the claim is unknown, or its row already has a void call.
 #[test]
-fn a_refusal_that_an_attempt_came_before_is_not_answered() -> Result<()> {
+fn repeated_take_returns_the_item_of_a_concurrent_attempt() -> Result<()> {
     with_database(async |database| {
         for is_known in [false, true] {
             let place = database.place().await?;
@@ -117,9 +118,9 @@ fn a_refusal_that_an_attempt_came_before_is_not_answered() -> Result<()> {
 const SHARDED: Strategy = Strategy::Sharded { shards: 2, bounds: Bounds::NONE, retention: Retention::Forever };
 const MARKER: Strategy = Strategy::Marker { retention: Retention::Forever };
 
-/// The other session is refused because it asks for other bounds, so that the attempt would be applied otherwise.
+/// Another session makes the same call with bounds that refuse it. The bounds of the late attempt would allow it.
 #[test]
-fn a_change_whose_call_becomes_void_before_it_has_the_shard_is_not_applied() -> Result<()> {
+fn change_whose_call_is_voided_before_its_lock_is_not_applied() -> Result<()> {
     const ALONE: &str = "counter_apply(namespace, '{key}', '{op}', '{7}', '{true}', '{1}', '{NULL}', '{0}', '{0}', 1, -9, 9, \
         false, true, NULL, NULL)";
     const WIDELY: &str = "counter_apply_widely(namespace, 'key', 'op', 7, true, 1, 0, 2, -9, 0, NULL)";
@@ -141,9 +142,10 @@ fn a_change_whose_call_becomes_void_before_it_has_the_shard_is_not_applied() -> 
     })
 }
 
-/// The repeated attempt is refused by a total that it read before it has all shards.
+/// The repeated attempt reads a total that leaves no room. After it has locked all shards, it finds its operation
+/// applied.
 #[test]
-fn a_refusal_that_a_change_came_before_is_not_answered() -> Result<()> {
+fn repeated_change_finds_a_concurrent_attempt_applied() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 2)?;
         let strategy = Strategy::Sharded { shards: 2, bounds, retention: Retention::Forever };

@@ -7,7 +7,8 @@ use storagebox_testkit::checks::corruption::{Filling, Unnoticed, bank};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Counts that begin at 0, claims that are forgotten later, and a hold without the entry by which it lapses.
+/// The damage to a bank that no call notices: missing counts, which count as 0, claims that are forgotten later, and a
+/// hold that does not lapse.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "q", &["none"]),
@@ -21,17 +22,17 @@ const UNNOTICED: Unnoticed = &[
 /// A bank with free items.
 pub(super) const PART: Part = Part { tag: "b.namespace.0", fill, calls: bank::calls, unnoticed: UNNOTICED };
 
-/// A bank whose next item is that of a lapsed hold.
+/// A bank without free items, in which the hold of one item has lapsed.
 pub(super) const EMPTY: Part =
     Part { tag: "b.namespace.0", fill: fill_and_empty, calls: bank::calls, unnoticed: UNNOTICED };
 
 #[tokio::test]
-async fn a_damaged_bank_is_corrupt_at_once_and_left_as_it_is() -> Result<()> {
+async fn a_damaged_bank_is_corrupt_and_unchanged() -> Result<()> {
     stands_damage(&PART).await
 }
 
 #[tokio::test]
-async fn a_damaged_bank_without_free_items_is_corrupt_at_once_and_left_as_it_is() -> Result<()> {
+async fn a_damaged_bank_without_free_items_is_corrupt_and_unchanged() -> Result<()> {
     stands_damage(&EMPTY).await
 }
 
@@ -48,7 +49,7 @@ fn fill_and_empty<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) ->
         fill(place, store, name).await?;
         let bank = store.item_bank(&name.parse()?)?;
         let free = bank.counts().await?.free;
-        // All items except that of the lapsed hold.
+        // Takes all items except the item of the lapsed hold.
         for number in 1..free {
             let _ = bank.take(&ClaimId::new(format!("OTHER-{number}"))?, Hold::Forever).await?;
         }

@@ -7,7 +7,8 @@ use storagebox_testkit::checks::corruption::{Filling, Unnoticed, counters};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// A missing end, another number, and data that is gone without a trace.
+/// The damage to counters that no call notices: another lifetime of operations, another number, and data that is gone
+/// without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["empty", "half", "none"]),
     (":o", "field", &["none"]),
@@ -18,7 +19,7 @@ const UNNOTICED: Unnoticed = &[
 pub(super) const PART: Part = Part { tag: "c.namespace.0", fill, calls: counters::calls, unnoticed: UNNOTICED };
 
 #[tokio::test]
-async fn damaged_counters_are_corrupt_at_once_and_left_as_they_are() -> Result<()> {
+async fn damaged_counters_are_corrupt_and_unchanged() -> Result<()> {
     stands_damage(&PART).await
 }
 

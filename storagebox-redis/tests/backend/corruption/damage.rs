@@ -16,11 +16,11 @@ pub(super) struct Damage {
     acts: Vec<Cmd>,
 }
 
-/// Values that no script writes. A third one, the first half of a value, depends on the value.
+/// Values that no script writes, each with its description.
 const FOREIGN: [(&str, &str); 2] = [("empty", ""), ("an unknown mark", "\0?0000000000000001")];
 
 impl Damage {
-    /// Returns every damage to every key of a namespace that is tried.
+    /// Returns every damage that the tests do to the keys of a namespace.
     pub(super) async fn all(place: &Place, base: &str) -> Result<Vec<Self>> {
         let mut all = vec![];
         let mut keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{base}*"))).await?;
@@ -42,7 +42,7 @@ impl Damage {
         Self { key: key.to_owned(), what: what.into(), acts: acts.into() }
     }
 
-    /// Describes the damage in a few words, without the tag and without what differs between keys of the same kind.
+    /// Describes the damage without the names of the namespace and the id.
     pub(super) fn kind(&self, base: &str) -> (String, String) {
         let rest = self.key.strip_prefix(base).unwrap_or(&self.key);
         let kind = rest.split(':').take(2).collect::<Vec<_>>().join(":");

@@ -14,13 +14,14 @@ use storagebox_testkit::checks::id;
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Entities in every state, each with its version. A deleted one is forgotten after two fillings.
+/// Entities in every state, each with its version. `PAST` is forgotten after its namespace is filled.
 const ENTITIES: [(&str, u64); 6] = [("PAST", 1), ("KEPT", 2), ("OPEN", 3), ("CHOSEN", 4), ("RESTING", 5), ("NEW", 0)];
 
-/// More than half of the time for which ended operations are remembered.
+/// A time longer than half of the memory of the store.
 const LATER: Duration = Duration::from_secs(4 * 24 * 3_600);
 
-/// Another moment or content, an entity that is forgotten later, and data that is gone without a trace.
+/// The damage to entities that no call notices: another time or content, an entity that is forgotten later, and data
+/// that is gone without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "n", &["none"]),
@@ -35,17 +36,17 @@ const UNNOTICED: Unnoticed = &[
 
 pub(super) const PART: Part = Part { tag: "e.namespace.0", fill, calls: alone, unnoticed: UNNOTICED };
 
-/// A ledger with joined tokens, of which the tokens are damaged.
+/// A ledger that joins tokens. The tests damage the tokens.
 pub(super) const JOINED: Part =
     Part { tag: "t.namespace.0", fill: fill_with_tokens, calls: joined, unnoticed: super::tokens::UNNOTICED };
 
 #[tokio::test]
-async fn damaged_entities_are_corrupt_at_once_and_left_as_they_are() -> Result<()> {
+async fn damaged_entities_are_corrupt_and_unchanged() -> Result<()> {
     stands_damage(&PART).await
 }
 
 #[tokio::test]
-async fn commits_that_join_damaged_tokens_are_corrupt_at_once_and_change_nothing() -> Result<()> {
+async fn a_commit_with_damaged_tokens_is_corrupt_and_changes_nothing() -> Result<()> {
     stands_damage(&JOINED).await
 }
 

@@ -18,7 +18,7 @@ use crate::support::{Place, Server, failed};
 pub(super) const PARTS: [&Part; 6] =
     [&bank::PART, &records::PART, &tokens::PART, &entities::PART, &counters::PART, &ordered::PART];
 
-/// Fills a namespace of each part, and returns every call of each.
+/// Fills a namespace of each part, and returns every call of all these namespaces.
 async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
     let mut calls = vec![];
     for part in PARTS {
@@ -28,7 +28,7 @@ async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
     Ok(calls)
 }
 
-/// Checks that every call fails, and that none writes.
+/// Checks that every call fails as `Corrupt` and writes nothing. Upkeep fails with its own kind of error.
 async fn all_are_refused(calls: &[Call], kind_of_upkeep: ErrorKind, admin: &mut Admin) -> Result<()> {
     let before = State::of(admin, "").await?;
     for call in calls {
@@ -40,7 +40,7 @@ async fn all_are_refused(calls: &[Call], kind_of_upkeep: ErrorKind, admin: &mut 
     Ok(())
 }
 
-/// Does what the README tells an operator to do after restoring a copy.
+/// Gives the store and its namespaces a new epoch, as the README tells an operator who restores a copy.
 async fn give_a_new_epoch(place: &Place, admin: &mut Admin) -> Result<()> {
     let namespaces = cmd("SMEMBERS").arg(format!("{}:namespaces", place.key("store"))).query_async(admin).await;
     let namespaces: Vec<String> = namespaces.map_err(failed)?;
@@ -52,7 +52,7 @@ async fn give_a_new_epoch(place: &Place, admin: &mut Admin) -> Result<()> {
 }
 
 #[test]
-fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
+fn calls_on_an_emptied_store_are_refused() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         let calls = filled(place, &store).await?;
@@ -69,9 +69,9 @@ fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     })
 }
 
-/// A client has read the epoch; the namespace does not exist yet.
+/// The store is lost and created again while a client is creating a namespace in the old epoch.
 #[test]
-fn a_namespace_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> Result<()> {
+fn a_namespace_of_an_old_epoch_is_not_created_in_a_new_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         // From here on, the server knows the scripts.
@@ -99,7 +99,7 @@ fn a_namespace_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> Result<
 }
 
 #[test]
-fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
+fn calls_on_a_server_that_restarted_empty_are_corrupt() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let bank = place.store()?.item_bank(&NAMESPACE.parse()?)?;
         bank.counts().await?;
@@ -112,9 +112,9 @@ fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
     })
 }
 
-/// A copy with the old epoch lacks the namespace.
+/// A store is restored from a copy that is older than one of its namespaces. The copy has the same epoch.
 #[test]
-fn a_namespace_that_a_copy_does_not_have_is_missed_until_another_creates_it() -> Result<()> {
+fn a_namespace_missing_in_a_copy_is_corrupt_until_created() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         store.item_bank(&"another".parse()?)?.counts().await?;
@@ -125,16 +125,15 @@ fn a_namespace_that_a_copy_does_not_have_is_missed_until_another_creates_it() ->
         copy.restore(&mut admin, &place.prefix).await?;
         assert_eq!(bank.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
         assert_eq!(place.store()?.item_bank(&NAMESPACE.parse()?)?.counts().await?.total(), 0);
-        // The copy has the same epoch, as the README says.
+        // The old client accepts the new namespace, because the copy has the same epoch, as the README says.
         assert_eq!(bank.counts().await?.total(), 0);
         store.item_bank(&"another".parse()?)?.counts().await.map(drop)
     })
 }
 
-/// A copy has its old epoch. The operator who restores it gives it a new one, and the clients that used the lost data
-/// stop.
+/// An operator restores a copy and gives it a new epoch. Clients of the lost data are refused.
 #[test]
-fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> Result<()> {
+fn old_clients_of_a_copy_with_a_new_epoch_are_refused() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         let calls = filled(place, &store).await?;
@@ -148,10 +147,9 @@ fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> Result<
     })
 }
 
-/// A cluster's namespaces are on many nodes. A node that came back empty has lost its own, while the store still
-/// exists.
+/// One node of a cluster loses its namespaces, and the store itself is on another node.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
+async fn calls_on_an_emptied_cluster_node_are_refused() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     // The slot of this namespace is on another node than the store's.
     let bank = place.store()?.item_bank(&"v".parse()?)?;
@@ -167,9 +165,9 @@ async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     Ok(())
 }
 
-/// First one key of a namespace is lost, then all the others.
+/// The namespace first loses the key with its epoch, and then all other keys.
 #[test]
-fn a_lost_namespace_is_made_anew_once_the_store_has_a_new_epoch() -> Result<()> {
+fn a_lost_namespace_is_created_again_only_in_a_new_epoch() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         (bank::PART.fill)(place, &store, NAMESPACE).await?;
@@ -196,9 +194,9 @@ async fn keys_of(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 
-/// Regression: `setup` created another store, and the processes that started next did not learn of the loss.
+/// Regression: `setup` created a new store in place of the lost one, which hid the loss from later processes.
 #[test]
-fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()> {
+fn setup_by_a_client_of_a_lost_store_creates_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         store.item_bank(&NAMESPACE.parse()?)?.counts().await?;
@@ -213,9 +211,9 @@ fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()> {
     })
 }
 
-/// Regression: the process entered the namespace's name in the new store.
+/// Regression: a client of a lost store entered a namespace's name in the store that replaced it.
 #[test]
-fn a_process_of_an_epoch_that_is_over_names_no_namespace_in_the_next_one() -> Result<()> {
+fn a_client_of_an_old_epoch_enters_no_namespace_in_a_new_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         store.item_bank(&NAMESPACE.parse()?)?.counts().await?;

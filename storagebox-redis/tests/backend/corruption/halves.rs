@@ -1,6 +1,6 @@
-//! Steps that were left half done by an older version, which did not check its rights first: of each call of each part,
-//! the first writes without the rest. Upkeep repairs them. Then the call can be repeated, and the data is as if it had
-//! been made at once.
+//! Steps that an older version of the library left half done, because it did not check its rights first. For each call
+//! of each part, the tests make the first writes of the call without the rest. Upkeep repairs the data. Then the call
+//! is repeated, and the data is the same as after one complete call.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -24,13 +24,13 @@ use crate::support::failed;
 const WRITES: [&str; 13] =
     ["del", "hdel", "hincrby", "hset", "hsetnx", "lpop", "lpush", "rpush", "sadd", "setbit", "zadd", "zrem", "append"];
 
-/// Later than the end of every limited retention.
+/// A time after the end of every limited retention.
 const LATER: Duration = Duration::from_secs(100 * 24 * 3_600);
 
-/// A step that was refused at one of its writes.
+/// The first writes of a call, which was refused at a later write.
 struct Half {
     call: usize,
-    /// A short description: the call, its writes, and the refused writes.
+    /// A description: the call, the writes that were made, and the writes that were refused.
     what: String,
     done: Vec<Cmd>,
 }
@@ -39,7 +39,7 @@ fn name(command: &Cmd) -> String {
     words(command)[0].to_lowercase()
 }
 
-/// Returns the command and the kind of its key.
+/// Returns the command, and the kind of key that it writes.
 fn shape(command: &Cmd, tag: &str) -> String {
     let words = words(command);
     let rest = words[1].split_once(&format!("{{{tag}}}")).map_or(words[1].as_str(), |(_, rest)| rest);
@@ -47,8 +47,7 @@ fn shape(command: &Cmd, tag: &str) -> String {
 }
 
 impl Half {
-    /// Returns the halves of one call. If a single right was missing, the call was refused at the first write that
-    /// needs it.
+    /// Returns the first writes of one call before each write that may lack its right.
     fn of(call: usize, said: &str, writes: &[Cmd], tag: &str) -> Vec<Self> {
         let of_one_right = |number: &usize| !writes[..*number].iter().any(|done| name(done) == name(&writes[*number]));
         let half = |number: usize| {
@@ -63,7 +62,7 @@ impl Half {
 }
 
 impl Scene<'_> {
-    /// Returns every half of every call, each kind once, and what users see after the whole call.
+    /// Returns the half-done calls of each kind, and what users see after each complete call.
     async fn halves(&mut self, part: &Part, see: See, of: &str) -> Result<(Vec<Half>, Vec<Vec<String>>)> {
         let (mut watch, mut halves, mut seen, mut kinds) =
             (Watch::of(self.place).await?, vec![], vec![], BTreeSet::new());
@@ -82,7 +81,7 @@ impl Scene<'_> {
         Ok((halves, seen))
     }
 
-    /// Returns what is wrong after upkeep repaired the half, and after the call was repeated.
+    /// Makes the half-done call, runs upkeep and repeats the call. Returns an error if the data is then wrong.
     async fn mends(&mut self, half: &Half, part: &Part, see: See, seen: &[String]) -> Result<Result<()>> {
         let mut left = redis::pipe();
         for write in &half.done {
@@ -115,13 +114,12 @@ impl Scene<'_> {
     }
 }
 
-/// Returns what users see of a namespace. Fails if that is inconsistent.
+/// Returns what users see of a namespace. Fails if the data contradicts itself.
 type See = for<'a> fn(&'a RedisStore) -> Seeing<'a>;
 
 type Seeing<'a> = Pin<Box<dyn Future<Output = Result<Vec<String>>> + Send + 'a>>;
 
-/// Checks the halves of the calls whose names begin with `of`. Those in `beyond` cannot be repaired, because they leave
-/// no trace of what they were to do.
+/// Checks that upkeep repairs the half-done calls whose names begin with `of`, except those in `beyond`.
 async fn mends_each_half(part: &Part, of: &str, see: See, beyond: &[&str]) -> Result<()> {
     in_server(Settings::quick().with("rdbcompression", "no"), async |place| {
         let mut scene = Scene::of(place, part).await?;
@@ -143,7 +141,7 @@ async fn mends_each_half(part: &Part, of: &str, see: See, beyond: &[&str]) -> Re
     .await
 }
 
-/// Returns the counts, and checks them against the list.
+/// Returns the counts of the bank, and checks that they agree with the list of its items.
 fn of_bank(store: &RedisStore) -> Seeing<'_> {
     Box::pin(async move {
         let name = NAMESPACE.parse()?;
@@ -167,7 +165,7 @@ fn of_bank(store: &RedisStore) -> Seeing<'_> {
     })
 }
 
-/// Does the same, and checks that every free item can be taken once, and no other item.
+/// Returns the counts of the bank, and checks that every free item can be taken once and no other item at all.
 fn of_bank_to_the_end(store: &RedisStore) -> Seeing<'_> {
     Box::pin(async move {
         let (seen, name) = (of_bank(store).await?, NAMESPACE.parse()?);
@@ -220,41 +218,39 @@ fn of_ordered(store: &RedisStore) -> Seeing<'_> {
 }
 
 #[tokio::test]
-async fn a_bank_that_was_left_half_done_is_mended() -> Result<()> {
+async fn a_half_done_bank_call_is_repaired() -> Result<()> {
     mends_each_half(&bank::PART, "", of_bank_to_the_end, &[]).await
 }
 
 #[tokio::test]
-async fn an_empty_bank_that_was_left_half_done_is_mended() -> Result<()> {
+async fn a_half_done_take_from_an_empty_bank_is_repaired() -> Result<()> {
     mends_each_half(&bank::EMPTY, "take", of_bank_to_the_end, &[]).await
 }
 
-/// Halves that lose the fence of a record that was over: its operation is no longer known.
+/// Half-done calls that lose the fence of an expired record. The operation of the record is then no longer known.
 const UNFENCED: [&str; 2] = ["record: del r; not zrem x", "record: del r, zrem x, zrem d; not hset e"];
 
 #[tokio::test]
-async fn records_that_were_left_half_done_are_mended() -> Result<()> {
+async fn a_half_done_record_call_is_repaired() -> Result<()> {
     mends_each_half(&records::PART, "", of_records, &UNFENCED).await
 }
 
-/// Halves that lose the listing of an entry of an entity without state: it is listed when the commit is repeated,
-/// unless the entity was forgotten before.
+/// Half-done calls that leave an entry unlisted. A repeated commit lists it, unless its entity was forgotten before.
 const UNLISTED: [&str; 1] = ["commit: hincrby -, hset s, hset m; not zadd x, hdel s"];
 
 #[tokio::test]
-async fn entities_that_were_left_half_done_are_mended() -> Result<()> {
+async fn a_half_done_entity_call_is_repaired() -> Result<()> {
     mends_each_half(&entities::PART, "", of_entities, &UNLISTED).await
 }
 
 #[tokio::test]
-async fn ordered_values_that_were_left_half_done_are_mended() -> Result<()> {
+async fn a_half_done_ordered_value_call_is_repaired() -> Result<()> {
     mends_each_half(&ordered::PART, "", of_ordered, &[]).await
 }
 
-/// Each call was tried several times, and then some calls worked. This leaves items that left the queue, a piece that
-/// is too long, counts that are too low, and items in no listed bucket.
+/// Half-done calls left wrong counts, unlisted items and gaps in the queue. Upkeep repairs all of this at once.
 #[test]
-fn what_many_halves_left_is_mended_together() -> Result<()> {
+fn the_damage_of_many_half_done_calls_is_repaired() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let bank = store.item_bank(&NAMESPACE.parse()?)?;
@@ -279,9 +275,9 @@ fn what_many_halves_left_is_mended_together() -> Result<()> {
     })
 }
 
-/// The creation of a namespace and of a store was refused at its second write.
+/// The creation of a namespace, and of a store, stopped after its first write. The next client completes it.
 #[test]
-fn what_was_half_made_is_made() -> Result<()> {
+fn a_half_done_creation_is_completed() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let set = |tag: &str, field: &str, value: &str| cmd("HSET").arg(place.key(tag)).arg(field).arg(value).clone();
         place.server.ask::<()>(&set("o.namespace.0", "options", "whatever")).await?;

@@ -14,8 +14,7 @@ use super::epoch::PARTS;
 use super::{NAMESPACE, Part, UPKEEP};
 use crate::support::{Place, Resharding, Server};
 
-/// Returns one call of each script of the part that changes something, in a filled namespace. Upkeep has a test of its
-/// own.
+/// Fills a namespace, and returns one call for each script of the part that changes data. Upkeep is left out.
 async fn changes(place: &Place, store: &RedisStore, part: &Part) -> Result<Vec<Call>> {
     (part.fill)(place, store, NAMESPACE).await?;
     let (mut calls, mut seen) = (part.every_call(store, NAMESPACE)?, BTreeSet::new());
@@ -26,10 +25,9 @@ async fn changes(place: &Place, store: &RedisStore, part: &Part) -> Result<Vec<C
     Ok(calls)
 }
 
-/// A script that wrote and then reached a key that has moved would stop half-way. So every script that may write, of
-/// every part, is stopped before its first write.
+/// Every script that may write is stopped before its first write if one of its keys has moved.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_change_of_a_slot_on_its_way_is_stopped_before_it_does_anything() -> Result<()> {
+async fn a_change_in_a_moving_slot_stops_before_its_first_write() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     // A long timeout, because a call that ran out of time on a busy machine would be unknown.
     let patient = place.builder()?.call_timeout(Duration::from_secs(60)).connect(&place.server.url())?;

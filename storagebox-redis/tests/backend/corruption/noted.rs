@@ -1,5 +1,5 @@
-//! A snapshot that the server itself keeps: changes since then are found and undone in one step, however busy the
-//! machine is. The tests make tens of thousands of steps, and each further step waits for the server's turn.
+//! A snapshot that the server itself keeps. One step finds and undoes all changes since the snapshot. The tests make
+//! tens of thousands of steps, and each further step would wait for the server's turn.
 
 use redis::aio::MultiplexedConnection as Admin;
 use redis::{Script, cmd};
@@ -7,14 +7,14 @@ use storagebox_core::Result;
 
 use crate::support::failed;
 
-/// Stores the server's dump of each key of the pattern.
+/// A script that stores the server's dump of each key of a pattern.
 const NOTE: &str = "
 redis.call('DEL', KEYS[1])
 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
     redis.call('HSET', KEYS[1], key, redis.call('DUMP', key))
 end";
 
-/// Returns the keys of the pattern that differ from the stored dump, byte for byte, and restores them.
+/// A script that restores the keys that differ from the stored dump, and returns their names.
 const PUT_BACK: &str = "
 local changed, gone, noted = {}, {}, redis.call('HGETALL', KEYS[1])
 for i = 1, #noted, 2 do
@@ -37,7 +37,7 @@ for key, dump in pairs(gone) do
 end
 return changed";
 
-/// A snapshot of all keys of a prefix, stored in a key outside the prefix.
+/// A snapshot of all keys of a prefix. The server keeps it in a key outside the prefix.
 pub(super) struct Noted {
     key: String,
     keys: String,
@@ -45,7 +45,7 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// Takes a snapshot of the keys of this prefix, in place of an earlier snapshot of the same name.
+    /// Takes a snapshot of the keys of this prefix. It replaces an earlier snapshot of the same name.
     pub(super) async fn now(admin: &mut Admin, name: &str, prefix: &str) -> Result<Self> {
         let noted = Self { key: format!("noted:{name}"), keys: format!("{prefix}:*"), put_back: Script::new(PUT_BACK) };
         let note = cmd("EVAL").arg(NOTE).arg(1).arg(&noted.key).arg(&noted.keys).exec_async(admin).await;

@@ -7,7 +7,8 @@ use storagebox_testkit::checks::corruption::{Filling, Unnoticed, ordered};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// A missing end, any value, another moment or writer, and data that is gone without a trace.
+/// The damage to ordered values that no call notices: a missing expiry, any value, another time or writer, and data
+/// that is gone without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["empty", "half", "none"]),
     (":o", "r", &["half"]),
@@ -26,7 +27,7 @@ pub(super) const PART: Part = Part {
 };
 
 #[tokio::test]
-async fn damaged_ordered_values_are_corrupt_at_once_and_left_as_they_are() -> Result<()> {
+async fn damaged_ordered_values_are_corrupt_and_unchanged() -> Result<()> {
     stands_damage(&PART).await
 }
 

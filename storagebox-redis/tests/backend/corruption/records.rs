@@ -22,8 +22,8 @@ const IDS: [(&str, u64); 10] = [
     ("NEW", 12),
 ];
 
-/// Another number or moment, data that is forgotten later, any value, any operation and fingerprint, and data that is
-/// gone without a trace.
+/// The damage to records that no call notices: another number or time, data that is forgotten later, any value,
+/// operation or fingerprint, and data that is gone without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "n", &["half", "none"]),
@@ -43,7 +43,7 @@ const UNNOTICED: Unnoticed = &[
 pub(super) const PART: Part = Part { tag: "r.namespace.0", fill, calls, unnoticed: UNNOTICED };
 
 #[tokio::test]
-async fn damaged_records_and_leases_are_corrupt_at_once_and_left_as_they_are() -> Result<()> {
+async fn damaged_records_and_leases_are_corrupt_and_unchanged() -> Result<()> {
     stands_damage(&PART).await
 }
 

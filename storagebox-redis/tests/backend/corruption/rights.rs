@@ -1,5 +1,5 @@
-//! A right of the README's list is taken from a running program: each right, before every call of every part that uses
-//! it.
+//! The tests take each right of the README's list from a running program, and then make every call of every part that
+//! uses the right.
 //!
 //! Such a call is `Denied`, and changes no key. Once the right is restored, every call works.
 
@@ -22,12 +22,13 @@ async fn set(place: &Place, rule: &str) -> Result<()> {
 }
 
 impl Scene<'_> {
-    /// Returns the commands that each call uses. All calls succeed.
+    /// Makes every call, and returns the commands that each call uses.
     async fn used(&mut self) -> Result<Vec<BTreeSet<String>>> {
         self.watched(|command| words(command).first().map(|name| name.to_lowercase())).await
     }
 
-    /// Returns whether any call uses this right, other than upkeep, which asks for all rights. Records what went wrong.
+    /// Takes the right away, and checks that upkeep and each call that uses it are denied. Returns whether a call other
+    /// than upkeep uses the right.
     async fn stands_without(&mut self, right: &str, used: &[BTreeSet<String>]) -> Result<bool> {
         set(self.place, &format!("-{right}")).await?;
         let mut calls = JoinSet::new();
@@ -73,7 +74,7 @@ async fn stands_without_each_right(part: &Part) -> Result<()> {
 }
 
 #[tokio::test]
-async fn no_part_loses_anything_when_a_right_is_taken_away() -> Result<()> {
+async fn a_call_without_a_right_is_denied_and_loses_nothing() -> Result<()> {
     tokio::try_join!(
         stands_without_each_right(&bank::PART),
         stands_without_each_right(&bank::EMPTY),

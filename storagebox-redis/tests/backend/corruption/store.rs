@@ -13,8 +13,7 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::with_server;
 use crate::support::{Place, failed};
 
-/// Returns a store that has opened no namespace, with an open connection to a server that knows all scripts of the
-/// test.
+/// Returns a store that has opened no namespace, on a server that knows all scripts of the test.
 async fn fresh(place: &Place, proxy: &Proxy) -> Result<RedisStore> {
     let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
     // Opens the connection; the result does not matter.
@@ -51,7 +50,7 @@ async fn open(store: &RedisStore, kind: &str, name: &str) -> Result<()> {
 const KINDS: [&str; 6] = ["b", "r", "t", "e", "c", "o"];
 
 #[test]
-fn a_namespace_whose_key_is_of_another_type_is_not_opened() -> Result<()> {
+fn opening_a_namespace_key_of_another_type_is_corrupt() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         for kind in KINDS {
@@ -68,7 +67,7 @@ fn a_namespace_whose_key_is_of_another_type_is_not_opened() -> Result<()> {
 }
 
 #[test]
-fn a_store_whose_keys_are_of_another_type_is_corrupt_at_once() -> Result<()> {
+fn a_store_with_keys_of_another_type_is_corrupt() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let (key, url) = (place.key("store"), place.server.url_at(place.server.address()));
@@ -92,7 +91,7 @@ fn a_store_whose_keys_are_of_another_type_is_corrupt_at_once() -> Result<()> {
 }
 
 #[test]
-fn a_store_whose_version_is_no_number_is_corrupt() -> Result<()> {
+fn a_store_version_that_is_no_number_is_corrupt() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let set = cmd("HSET").arg(place.key("store")).arg("version").arg("garbage").clone();
         place.server.ask::<()>(&set).await?;
@@ -106,7 +105,7 @@ fn a_store_whose_version_is_no_number_is_corrupt() -> Result<()> {
 
 /// A corrupt namespace does not stop the upkeep of the others.
 #[test]
-fn upkeep_goes_on_beside_a_corrupt_namespace() -> Result<()> {
+fn upkeep_continues_after_a_corrupt_namespace() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let names = ["a", "b", "c", "d"];

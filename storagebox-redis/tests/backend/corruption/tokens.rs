@@ -10,7 +10,8 @@ use crate::support::Place;
 
 const TOKENS: [&str; 5] = ["LIVE", "CONSUMED", "DISCARDED", "FENCED", "NEW"];
 
-/// Tokens that are forgotten later, and a token that is gone without a trace.
+/// The damage to tokens that no call notices: a token that is forgotten later, and a token that is gone without a
+/// trace.
 pub(super) const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     (":g", "first", &["half"]),
@@ -21,7 +22,7 @@ pub(super) const UNNOTICED: Unnoticed = &[
 pub(super) const PART: Part = Part { tag: "t.namespace.0", fill, calls, unnoticed: UNNOTICED };
 
 #[tokio::test]
-async fn damaged_tokens_are_corrupt_at_once_and_left_as_they_are() -> Result<()> {
+async fn damaged_tokens_are_corrupt_and_unchanged() -> Result<()> {
     stands_damage(&PART).await
 }
 

@@ -13,9 +13,9 @@ pub(super) struct Watch<'a> {
     told: BufStream<TcpStream>,
 }
 
-/// The mark in the line of a command of a script.
+/// The text that marks a command of a script in the output of `MONITOR`.
 const OF_A_SCRIPT: &str = " lua] ";
-/// The text that is sent after the calls that are watched.
+/// The text of the last command, after which the watch stops reading.
 const END: &str = "that was all";
 
 impl<'a> Watch<'a> {
@@ -49,7 +49,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Returns the words of a command, its name in lower case.
+/// Returns the words of a command.
 pub(super) fn words(command: &Cmd) -> Vec<String> {
     let words = command.args_iter().map(|word| match word {
         redis::Arg::Simple(word) => String::from_utf8_lossy(word).into_owned(),

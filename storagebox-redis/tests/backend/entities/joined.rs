@@ -12,9 +12,9 @@ use crate::support::Server;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Upkeep forgets a token that a commit consumed, as it forgets one that a separate call consumed.
+/// Upkeep forgets a token that a commit consumed after the same time as a token that a separate call consumed.
 #[test]
-fn upkeep_forgets_what_a_commit_consumed() -> Result<()> {
+fn upkeep_forgets_a_token_that_a_commit_consumed() -> Result<()> {
     with_place(async |place| {
         let (entities, tokens) = joined(&place.store()?)?;
         tokens.create_tokens(&[id("in")]).await?;
@@ -28,9 +28,9 @@ fn upkeep_forgets_what_a_commit_consumed() -> Result<()> {
     })
 }
 
-/// The tokens are on another node, which the script cannot reach.
+/// The joined tokens may be on another node, which the script cannot reach.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cluster_has_entities_that_join_nothing() -> Result<()> {
+async fn a_ledger_on_a_cluster_joins_no_tokens() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     let store = place.store()?;
     let error = joined(&store).expect_err("a ledger that joins tokens");

@@ -18,8 +18,9 @@ struct Far {
 }
 
 impl Far {
-    /// Connects, and makes the server learn the scripts: the answer to an unknown script is not the answer to a call.
+    /// Opens the store, and makes the server learn the scripts.
     async fn of(place: &Place) -> Result<Self> {
+        // Otherwise the first answer would only say that the script is unknown.
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let (entities, tokens) = joined(&place.builder()?.connect(&place.server.url_at(proxy.addr()))?)?;
         let far = Self { proxy, entities, tokens };
@@ -28,7 +29,7 @@ impl Far {
         Ok(far)
     }
 
-    /// Makes a commit that consumes and creates tokens, and a commit that only consumes a token.
+    /// Makes a commit that consumes one token and creates others, and a commit that only consumes a token.
     async fn of_tokens(&self, name: &str) -> Result<()> {
         for has_entry in [true, false] {
             let name = format!("{name} {has_entry}");
@@ -44,7 +45,7 @@ impl Far {
         Ok(())
     }
 
-    /// Makes the calls of an entry, from its commit to its removal.
+    /// Makes each call of an entry, from its commit to its removal.
     async fn of_entries(&self, name: &str) -> Result<()> {
         let (entry, attempt) = (entry(name), id(&format!("{name} second")));
         committed(&*self.entities, &commit_of(&*self.entities, name).await?).await?;
@@ -60,9 +61,9 @@ impl Far {
     }
 }
 
-/// The second attempt finds the effect of the first one, or has the effect itself.
+/// A call has the same outcome if the request or the answer of its first attempt is lost.
 #[test]
-fn a_call_whose_request_or_answer_was_lost_is_made_again() -> Result<()> {
+fn a_call_is_retried_after_a_lost_request_or_answer() -> Result<()> {
     with_place(async |place| {
         let (far, mut cuts) = (Far::of(place).await?, 0);
         for (number, cut) in

@@ -23,14 +23,14 @@ async fn remembering(place: &Place, memory: Retention) -> Result<RedisStore> {
     Ok(store)
 }
 
-/// Returns the number of keys of the entities.
+/// Returns the number of keys that the entities have on the server.
 async fn keys_left(place: &Place) -> Result<usize> {
     Ok(place.server.ask::<Vec<String>>(cmd("KEYS").arg("*{e.entities.0}:*")).await?.len())
 }
 
 /// A forgotten entity leaves nothing on the server.
 #[test]
-fn of_what_is_forgotten_nothing_is_left() -> Result<()> {
+fn a_forgotten_entity_leaves_no_key() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = remembering(place, Retention::For(WEEK)).await?;
         entities::are_forgotten_in_budgets(&store, async || Ok(place.moved.advance(WEEK + SECOND))).await?;
@@ -40,14 +40,14 @@ fn of_what_is_forgotten_nothing_is_left() -> Result<()> {
 }
 
 #[test]
-fn with_an_unlimited_memory_nothing_is_forgotten() -> Result<()> {
+fn an_unlimited_memory_forgets_no_entity() -> Result<()> {
     with_place(async |place| {
         let store = remembering(place, Retention::Forever).await?;
         entities::are_never_forgotten(&store, async || Ok(place.moved.advance(100 * WEEK))).await
     })
 }
 
-/// Runs upkeep in steps while the clock advances.
+/// Runs upkeep again and again while the clock advances.
 async fn tidies(place: &Place, store: &RedisStore) -> Result<()> {
     for _ in 0..50 {
         place.moved.advance(SECOND);
@@ -56,7 +56,7 @@ async fn tidies(place: &Place, store: &RedisStore) -> Result<()> {
     Ok(())
 }
 
-/// Makes commits of one entity, and deletions of others between them.
+/// Commits one entity many times, and deletes other entities in between.
 async fn commits_and_deletions(entities: &dyn EntityLedger) -> Result<()> {
     for number in 0..50 {
         let name = format!("{number}");
@@ -67,9 +67,9 @@ async fn commits_and_deletions(entities: &dyn EntityLedger) -> Result<()> {
     Ok(())
 }
 
-/// Upkeep of an entity disturbs no commit of another entity, and none of the same entity.
+/// Upkeep runs during commits, and removes no entry that they added.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn upkeep_beside_commits_takes_nothing_away() -> Result<()> {
+async fn upkeep_during_commits_removes_no_entry() -> Result<()> {
     in_place(async |place| {
         let store = remembering(place, Retention::For(SECOND)).await?;
         let entities = split(&store)?;

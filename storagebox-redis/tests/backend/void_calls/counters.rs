@@ -20,7 +20,7 @@ fn change(op: &str, delta: i64) -> Result<Change> {
     Ok(Change::new(OpId::new(op)?, delta).within(Bounds::at_least(0)))
 }
 
-/// Returns the number of fields in which the key's operations are remembered.
+/// Returns the number of stored fields for the operations of the counter `shoes`.
 async fn size(place: &Place) -> Result<u64> {
     place.server.ask(cmd("HLEN").arg(format!("{}:o:shoes", place.key("c.namespace.0")))).await
 }
@@ -46,9 +46,9 @@ fn a_change_that_arrives_after_its_refusal_is_not_made() -> Result<()> {
     })
 }
 
-/// Each refusal is answered again as it was.
+/// A void call returns the last refusal of its operation.
 #[test]
-fn what_a_void_call_is_answered_is_its_refusal() -> Result<()> {
+fn a_void_call_returns_its_last_refusal() -> Result<()> {
     with_place(async |place| {
         let (stock, key) = counter(place, WINDOW).await?;
         let most = Change::new(OpId::new("most")?, i64::MAX);
@@ -67,7 +67,7 @@ fn what_a_void_call_is_answered_is_its_refusal() -> Result<()> {
 }
 
 #[test]
-fn void_calls_take_no_room_of_a_window() -> Result<()> {
+fn void_calls_use_no_capacity_of_a_window() -> Result<()> {
     with_place(async |place| {
         let (stock, key) = counter(place, WINDOW).await?;
         for op in ["a", "b", "c"] {
@@ -88,7 +88,7 @@ fn void_calls_take_no_room_of_a_window() -> Result<()> {
 }
 
 #[test]
-fn an_operation_with_void_calls_is_cancelled_and_forgotten_like_others() -> Result<()> {
+fn an_operation_with_void_calls_is_cancelled_and_forgotten() -> Result<()> {
     with_place(async |place| {
         let (stock, key) = counter(place, WINDOW).await?;
         for op in ["a", "b"] {
@@ -115,7 +115,7 @@ fn an_operation_with_void_calls_is_cancelled_and_forgotten_like_others() -> Resu
 }
 
 #[test]
-fn a_refusal_that_cannot_be_remembered_is_open() -> Result<()> {
+fn a_refusal_that_cannot_be_remembered_is_unknown() -> Result<()> {
     with_place(async |place| {
         let (stock, key) = counter(place, Strategy::Atomic).await?;
         let sell = change("sell", -1)?;

@@ -38,7 +38,7 @@ impl Server {
         Ok(self.numbered_masters().await?.into_iter().map(|(_, master)| master).collect())
     }
 
-    /// Does the same, with the numbers of the nodes.
+    /// Does the same as [`masters`](Self::masters), with the numbers of the nodes.
     pub async fn numbered_masters(&self) -> Result<Vec<(usize, MultiplexedConnection)>> {
         let mut masters = vec![];
         for (number, url) in self.urls.iter().enumerate() {

@@ -10,7 +10,7 @@ async fn pragma(connection: &mut SqliteConnection, sql: &'static str) -> i64 {
 }
 
 #[tokio::test]
-async fn what_is_promised_of_the_disk_is_asked_of_every_connection() {
+async fn every_connection_has_the_configured_durability() {
     let folder = storagebox_testkit::Folder::new("sqlite-test").unwrap();
     for synchronous in [Synchronous::Normal, Synchronous::Full, Synchronous::Extra] {
         let settings = Settings { synchronous, checkpoint_after: 7, ..Settings::default() };
@@ -36,7 +36,7 @@ async fn two(folder: &storagebox_testkit::Folder) -> (Connections, Connections) 
     (own(), own())
 }
 
-/// Commits a transaction whose pages take long to move to the file.
+/// Commits a transaction with so many pages that moving them to the file takes long.
 async fn write(connections: &Connections) -> Result<()> {
     let mut writing = connections.writing(|| true).await?;
     let sql = "CREATE TABLE IF NOT EXISTS long (a); INSERT INTO long VALUES (randomblob(8000000))";
@@ -50,9 +50,9 @@ fn log(connections: &Connections) -> PathBuf {
     connections.path().unwrap().with_file_name("store.db-wal")
 }
 
-/// On a busy machine the first store may be closed at once. Then the round tests nothing.
+/// One store is opened while another store of this process closes and removes the log.
 #[tokio::test]
-async fn a_store_that_begins_while_another_is_closed_may_meet_another_log() {
+async fn a_store_opened_while_another_closes_accepts_a_new_log() {
     for round in 0..5 {
         let folder = storagebox_testkit::Folder::new("sqlite-test").unwrap();
         let (old, new) = two(&folder).await;

@@ -8,8 +8,8 @@ use storagebox_core::Result;
 
 use crate::error;
 
-/// A file that must stay at its path. SQLite does not notice that a file was removed or replaced: a process that has
-/// the old file open goes on in it while others use the new one, and both give away the same item.
+/// A file that must stay at its path. SQLite does not notice that the file was removed or replaced, and continues to
+/// use it while other processes use the new file.
 #[derive(Debug)]
 pub(in crate::client) struct WatchedFile {
     path: PathBuf,
@@ -25,7 +25,8 @@ impl WatchedFile {
         &self.path
     }
 
-    /// Remembers the file at the path on the first call. Later calls return `Corrupt` if it was replaced or removed.
+    /// Remembers the identity of the file on the first call. Later calls return `Corrupt` if the file was replaced or
+    /// removed.
     pub(in crate::client) fn remember(&self) -> Result<()> {
         let now = self.now();
         match now.map(|now| self.remembered.get_or_init(|| now)).or_else(|| self.remembered.get()) {
@@ -59,7 +60,7 @@ pub(super) fn at(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().as_ref().map(identity)
 }
 
-/// The device and the inode, which no other file has while this one is open.
+/// The device and the inode of a file. No other file has both while this file is open.
 #[cfg(unix)]
 pub(super) type Identity = (u64, u64);
 
@@ -69,7 +70,7 @@ fn identity(found: &Metadata) -> Identity {
     (found.dev(), found.ino())
 }
 
-/// Empty, because Windows neither removes nor replaces an open file.
+/// The identity of a file on Windows. It is empty, because Windows neither removes nor replaces an open file.
 #[cfg(not(unix))]
 pub(super) type Identity = ();
 

@@ -10,16 +10,16 @@ use storagebox_core::Result;
 use super::identity::{self, Identity, WatchedFile};
 use super::{end_of_links, named};
 
-/// The sidecar files of this process's connections. SQLite maps the shared memory of a file once per process: a new
-/// connection uses the mapping of the others, even if its file was removed.
+/// The sidecar files of all connections of this process. SQLite maps the shared memory of a database file once per
+/// process, so a new connection uses the existing mapping even if the file in the folder was removed.
 static OPEN_FILES: Mutex<Vec<Weak<SidecarFiles>>> = Mutex::new(Vec::new());
 
 fn lock() -> MutexGuard<'static, Vec<Weak<SidecarFiles>>> {
     OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The write-ahead log, and the shared memory, which holds the locks of writers. Both are beside the file at the end of
-/// the links, and must stay there while a connection is open.
+/// The write-ahead log and the shared memory of a database file. Both must stay in its folder while a connection is
+/// open.
 #[derive(Debug)]
 pub(in crate::client) struct SidecarFiles {
     file: (Option<Identity>, PathBuf),
@@ -28,7 +28,7 @@ pub(in crate::client) struct SidecarFiles {
 }
 
 impl SidecarFiles {
-    /// Creates the files of a connection that has not read yet.
+    /// Returns the sidecar files of a new connection, which has read nothing yet.
     pub(in crate::client) fn new(path: &Path) -> Result<Self> {
         let end = end_of_links(path, |_| Ok(()))?;
         let end = fs::canonicalize(&end).unwrap_or(end);
@@ -36,8 +36,8 @@ impl SidecarFiles {
         Ok(Self { file: (identity::at(&end), end), log, memory })
     }
 
-    /// Returns the sidecar files that all connections of this process to the file share, and adds them if this
-    /// connection is the first that has read.
+    /// Returns the sidecar files that all connections of this process to the file share. The first connection that has
+    /// read adds its own.
     pub(in crate::client) fn shared(self) -> Arc<Self> {
         let mut open_files = lock();
         open_files.retain(|one| one.strong_count() > 0);
@@ -48,7 +48,7 @@ impl SidecarFiles {
         })
     }
 
-    /// Returns `Corrupt` if the sidecar files of this process's connections were replaced or removed.
+    /// Returns `Corrupt` if the sidecar files that the connections of this process share were replaced or removed.
     pub(in crate::client) fn check_shared(&self) -> Result<()> {
         let open_files = lock();
         match self.among(&open_files) {
@@ -69,7 +69,8 @@ impl SidecarFiles {
         self.log.path().exists()
     }
 
-    /// Remembers the files on the first call. Later calls return `Corrupt` if they were replaced or removed.
+    /// Remembers the identities of the files on the first call. Later calls return `Corrupt` if a file was replaced or
+    /// removed.
     pub(in crate::client) fn remember(&self) -> Result<()> {
         self.log.remember().and_then(|()| self.memory.remember())
     }
@@ -79,14 +80,14 @@ impl SidecarFiles {
         self.log.check().and_then(|()| self.memory.check())
     }
 
-    /// Returns whether a connection with these files must not be closed. When SQLite closes its last connection to a
-    /// file, it moves its log to the file and removes the file with the log's name, even if that is another process's
-    /// log. It does neither if the database file itself was replaced.
+    /// Returns whether a connection with these files must never be closed, because its log was removed or replaced:
+    /// SQLite would move that log to the database file and remove the log of other processes.
     pub(in crate::client) fn is_lost(&self) -> bool {
         self.check().is_err() && identity::at(&self.file.1) == self.file.0
     }
 
-    /// Keeps the files of a connection that is never closed: from now on, opening the file returns `Corrupt`.
+    /// Marks these files as lost until the process ends: every later attempt to open the database file returns
+    /// `Corrupt`.
     pub(in crate::client) fn lose(self: Arc<Self>) {
         lock().insert(0, Arc::downgrade(&self));
         mem::forget(self);

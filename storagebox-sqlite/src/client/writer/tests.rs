@@ -44,7 +44,7 @@ async fn bank(folder: &Folder, hook: impl Fn() -> bool + Send + 'static) -> Resu
 }
 
 #[tokio::test]
-async fn a_take_by_itself_commits_once_and_asked_again_no_more_often() -> Result<()> {
+async fn a_take_without_a_transaction_commits_once() -> Result<()> {
     let (folder, commits) = (Folder::new("sqlite-test").unwrap(), Arc::new(AtomicUsize::new(0)));
     let counted = Arc::clone(&commits);
     let bank = bank(&folder, move || counted.fetch_add(1, Ordering::SeqCst) < usize::MAX).await?;
@@ -65,7 +65,7 @@ async fn a_take_by_itself_commits_once_and_asked_again_no_more_often() -> Result
 }
 
 #[tokio::test]
-async fn the_first_look_of_a_namespace_commits_once_and_the_next_one_not() -> Result<()> {
+async fn only_the_first_read_of_a_namespace_commits() -> Result<()> {
     let (folder, commits) = (Folder::new("sqlite-test").unwrap(), Arc::new(AtomicUsize::new(0)));
     let counted = Arc::clone(&commits);
     let client = client(&folder).await?;
@@ -80,9 +80,9 @@ async fn the_first_look_of_a_namespace_commits_once_and_the_next_one_not() -> Re
     Ok(())
 }
 
-/// The driver's error for a statement whose commit failed does not prove that the statement changed nothing.
+/// The driver's error for a statement whose commit failed does not say whether the statement changed anything.
 #[tokio::test]
-async fn a_take_by_itself_whose_end_fails_may_have_been_applied() -> Result<()> {
+async fn a_take_whose_statement_fails_at_its_commit_is_unknown() -> Result<()> {
     let folder = Folder::new("sqlite-test").unwrap();
     let bank = bank(&folder, || false).await?;
     let ada = ClaimId::new("ada")?;
@@ -92,9 +92,9 @@ async fn a_take_by_itself_whose_end_fails_may_have_been_applied() -> Result<()> 
     Ok(())
 }
 
-/// The error is retryable only if the counter remembers the change.
+/// A retry of a change that the counter does not remember could apply the change twice.
 #[tokio::test]
-async fn a_change_whose_commit_fails_is_retryable_only_if_it_is_remembered() -> Result<()> {
+async fn a_failed_commit_is_retryable_only_if_it_is_remembered() -> Result<()> {
     let (key, change) = (Key::new("key")?, Change::new(OpId::new("op")?, 1));
     for (strategy, may_be_repeated) in [(Strategy::Atomic, false), (Strategy::default(), true)] {
         let folder = Folder::new("sqlite-test").unwrap();
@@ -116,13 +116,13 @@ async fn run(client: &Client, sql: &str) -> Result<()> {
     Ok(())
 }
 
-/// Inserts a record without a version, which no call ever writes.
+/// The statement that inserts a record without a version, which no call does.
 const DAMAGED: &str = "INSERT INTO storagebox_records (namespace, id, state, op, value)
     SELECT number, 'damaged', 'done', 'op', x'00' FROM storagebox_namespaces WHERE kind = 'records'";
 
-/// The first call waits for the file. The others wait for the next transaction, which they share.
+/// The first call waits for the file. The other calls, one of which fails, share the next transaction.
 #[tokio::test]
-async fn a_call_that_fails_fails_no_neighbour() -> Result<()> {
+async fn a_failed_call_fails_no_other_call_of_its_transaction() -> Result<()> {
     let folder = Folder::new("sqlite-test").unwrap();
     let client = client(&folder).await?;
     let place = OpenNamespace::new(&client, Kind::Records, &Namespace::new("namespace")?);
@@ -150,9 +150,9 @@ async fn a_call_that_fails_fails_no_neighbour() -> Result<()> {
     Ok(())
 }
 
-/// The driver ends a take that finds no free page for its claim, and does not say how far the take came.
+/// The take finds an item and no free page for its claim. The driver does not say how far the take came.
 #[tokio::test]
-async fn a_take_by_itself_on_a_full_disk_may_have_been_applied() -> Result<()> {
+async fn a_take_without_a_transaction_on_a_full_disk_is_unknown() -> Result<()> {
     let folder = Folder::new("sqlite-test").unwrap();
     let client = client(&folder).await?;
     let bank = SqliteBank::new(&client, &Namespace::new("namespace")?);

@@ -9,7 +9,7 @@ use storagebox_testkit::checks::id;
 
 use crate::support::{Place, failed};
 
-/// An entity with an entry, which was then changed past the library and past its checks.
+/// Creates an entity with an entry, and then damages the file by SQL that the checks of the tables accept.
 async fn damaged(sql: &str) -> Result<(Place, Arc<dyn EntityLedger>)> {
     let place = Place::ready().await?;
     let entities = split(&place.store()?)?;
@@ -22,7 +22,7 @@ async fn damaged(sql: &str) -> Result<(Place, Arc<dyn EntityLedger>)> {
 }
 
 #[tokio::test]
-async fn an_entry_that_cannot_be_read_is_damage() -> Result<()> {
+async fn an_unreadable_entry_is_corrupt() -> Result<()> {
     for value in [
         "later = ''",
         "later = '[1]'",
@@ -45,10 +45,10 @@ async fn an_entry_that_cannot_be_read_is_damage() -> Result<()> {
 }
 
 #[tokio::test]
-async fn names_and_states_that_cannot_be_read_are_damage() -> Result<()> {
+async fn unreadable_names_and_states_are_corrupt() -> Result<()> {
     for column in ["message", "op"] {
         let (_place, entities) = damaged(&format!("UPDATE storagebox_entries SET {column} = ''")).await?;
-        // The page begins behind the smallest name that there may be.
+        // The listing may skip the damaged row, because it begins after the smallest name that is possible.
         if let Err(error) = entities.pending(None, 10).await {
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{column}: {error}");
         }
@@ -59,9 +59,9 @@ async fn names_and_states_that_cannot_be_read_are_damage() -> Result<()> {
     Ok(())
 }
 
-/// A commit fails without a change if there is no next version.
+/// The highest version has no next version, so a commit fails and changes nothing.
 #[tokio::test]
-async fn the_last_version_is_the_last() -> Result<()> {
+async fn a_commit_after_the_highest_version_is_corrupt() -> Result<()> {
     let (_place, entities) = damaged("UPDATE storagebox_namespaces SET last_number = 9223372036854775807").await?;
     let before = entities.open(&key(), &id("a"), None).await?;
     let next = commit_of(&*entities, "next").await?;

@@ -19,25 +19,25 @@ async fn remembering(memory: Retention) -> Result<(Place, SqliteStore)> {
 }
 
 #[tokio::test]
-async fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
+async fn the_memory_of_a_deleted_entity_begins_after_its_last_entry() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;
     entities::are_forgotten(&store, MEMORY, async |time| Ok(place.clock.advance(time))).await
 }
 
 #[tokio::test]
-async fn upkeep_deletes_no_more_than_it_was_told_to() -> Result<()> {
+async fn upkeep_deletes_at_most_its_limit() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;
     entities::are_forgotten_in_budgets(&store, async || Ok(place.clock.advance(MEMORY))).await
 }
 
 #[tokio::test]
-async fn nothing_is_forgotten_by_a_memory_for_ever() -> Result<()> {
+async fn an_unlimited_memory_forgets_no_entity() -> Result<()> {
     let (place, store) = remembering(Retention::Forever).await?;
     let long = Duration::from_secs(u64::from(u32::MAX));
     entities::are_never_forgotten(&store, async || Ok(place.clock.advance(long))).await
 }
 
-/// Only the clock decides. It makes no difference whether upkeep has run.
+/// An old version is forgotten at the same time with and without upkeep.
 #[tokio::test]
 async fn a_version_is_forgotten_by_the_clock() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;
@@ -55,9 +55,9 @@ async fn a_version_is_forgotten_by_the_clock() -> Result<()> {
     Ok(())
 }
 
-/// A commit restarts the memory, with or without an entry.
+/// Checks a commit that adds an entry, and a commit that adds none.
 #[tokio::test]
-async fn a_commit_prolongs_what_is_remembered() -> Result<()> {
+async fn a_commit_restarts_the_memory_of_an_entity() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;
     let (entities, tokens) = joined(&store)?;
     tokens.create_tokens(&[id("in")]).await?;

@@ -8,21 +8,21 @@ use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank as _, Result};
 use super::{Call, call};
 use crate::checks::HOUR;
 
-/// Claims in every state.
+/// The ids of the claims, one claim per state.
 const CLAIMS: [&str; 7] = ["HELD", "TIMED", "LAPSED", "CONFIRMED", "RELEASED", "RETIRED", "NEW"];
 
-/// The hold of the claim that lapses.
+/// How long the claim `LAPSED` holds its item.
 pub const LAPSES: Duration = Duration::from_secs(60);
 
 fn items(range: Range<usize>) -> Result<Vec<Item>> {
     range.map(|number| Item::new(format!("ITEM-{number}"))).collect()
 }
 
-/// Makes claims and items in every state, except that no hold has lapsed yet.
+/// Creates claims and items in every state, except that the hold of `LAPSED` has not lapsed yet.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let bank = store.item_bank(&name.parse()?)?;
     bank.add(&items(0..12)?).await?;
-    // The first take skips these two, where items wait in a queue, and removes them from the queue.
+    // In a store that keeps free items in a queue, the first take removes these two items from the queue.
     bank.withdraw(&items(0..2)?).await?;
     let _ = bank.take(&ClaimId::new("HELD")?, Hold::Forever).await?;
     for claim in ["CONFIRMED", "RELEASED", "RETIRED", "TIMED"] {

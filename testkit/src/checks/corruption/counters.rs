@@ -16,13 +16,14 @@ fn change(op: &str, delta: i64) -> Result<Change> {
     Ok(Change::new(OpId::new(op)?, delta))
 }
 
-/// Makes the first operation, which is forgotten half a lifetime before the others.
+/// Applies the operation `OVER`. A test applies it half a lifetime before the other operations, so that it is forgotten
+/// first.
 pub async fn fill_first(store: &dyn Backend, name: &str) -> Result<()> {
     let (counters, key) = (store.counter(&name.parse()?, WINDOW)?, Key::new("KEY")?);
     counters.apply(&key, &change("OVER", 5)?).await.map(drop)
 }
 
-/// Makes an operation, and cancels one.
+/// Applies one operation, and cancels another.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let (counters, key) = (store.counter(&name.parse()?, WINDOW)?, Key::new("KEY")?);
     let _ = counters.apply(&key, &change("APPLIED", 7)?).await?;

@@ -8,7 +8,7 @@ use storagebox_core::{
 
 use super::{Call, call};
 
-/// Entities in every state: with a waiting entry, with a chosen entry, without an entry, and deleted.
+/// The keys of entities in every state: with a waiting entry, with a chosen entry, without an entry, and deleted.
 const ENTITIES: [&str; 4] = ["WAITING", "SETTLED", "FINISHED", "DELETED"];
 
 /// Returns the entities, which join the tokens of the same name, or `None` if the store has no entities.

@@ -12,7 +12,7 @@ fn stamp(at: i64, writer: &str) -> Result<Stamp> {
     Ok(Stamp::new(at, WriterId::new(writer)?))
 }
 
-/// Makes a value, and one that is deleted.
+/// Makes a value and a deleted value.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let values = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
     let value = Payload::try_from("value")?;

@@ -17,19 +17,19 @@ pub const PAST: Duration = MINUTE;
 /// A lease: its id, its operation, and how long it lasts.
 pub type Leased = (&'static str, &'static str, Duration);
 
-/// The leases of every namespace: one that lasts, one that lapses, and those that end.
+/// The leases of every namespace: a lease that lasts, a lease that lapses, and leases that end.
 const LEASES: [Leased; 4] =
     [("LEASED", "OP", HOUR), ("LAPSED", "OP", MINUTE), ("ABORTED", "OP", HOUR), ("COMPLETED", "OP", HOUR)];
 
-/// The operation whose lease of `REUSED` is aborted at once, so that another operation begins the next lease.
+/// An operation whose leases are aborted at once.
 pub const OVER: &str = "OVER";
 
-/// The numbers of records that were just made.
+/// The version numbers of the records that `fill` forgets and replaces.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers {
-    /// The number of the record that is forgotten.
+    /// The version number of the record that is forgotten.
     pub forgotten: u64,
-    /// The number of the record that is replaced.
+    /// The version number of the record that is replaced.
     pub replaced: u64,
 }
 
@@ -57,7 +57,8 @@ pub async fn fill(store: &dyn Backend, name: &str, numbers: Numbers) -> Result<(
     Ok(())
 }
 
-/// Makes one more lease, which ends at once if its id or its operation says so.
+/// Begins a lease. Aborts the lease of the id `ABORTED` or the operation `OVER`, and completes the lease of the id
+/// `COMPLETED`.
 pub async fn lease(store: &dyn Backend, name: &str, (id, op, duration): Leased) -> Result<()> {
     let (leases, print) = (store.lease_repo(&name.parse()?)?, Fingerprint::new("PRINT")?);
     let begun = leases.begin(&DedupId::new(id)?, &OpId::new(op)?, duration, Some(&print)).await?;

@@ -1,4 +1,4 @@
-//! Rows that hold what no call wrote: whatever a cell holds, a call does its work or reports that it cannot.
+//! Rows with contents that no call wrote: whatever a cell contains, a call does its work or reports the damage.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,7 +12,7 @@ use super::records::{self, Numbers};
 use super::{Call, bank, call, counters, entities, ordered, tokens};
 
 const NAME: &str = "namespace";
-/// The ids of records in every state, each with the number that it gets if the first number is 1.
+/// The ids of records in every state. Each has the number that its record gets if the first record gets 1.
 const RECORDS: [(&str, u64); 5] = [("DONE", 1), ("PAST", 3), ("REPLACED", 6), ("LEASED", 7), ("COMPLETED", 11)];
 
 /// The contents of a row's cells, by column.
@@ -71,8 +71,8 @@ fn calls(store: &dyn Backend) -> Result<Vec<Call>> {
     Ok(calls)
 }
 
-/// Changes the rows of a [filled](fill) store, and after each change makes one of the calls that read the row. A call
-/// that fails blames the stored data, and says that nothing was applied only if nothing was changed.
+/// Changes one row of a [filled](fill) store at a time, and then makes a call that reads the row. Checks that an error
+/// of the call fits damaged data, and that nothing was changed if the error says so.
 pub fn whatever(runtime: &Runtime, store: &dyn Backend, tables: &dyn Tables) -> Result<()> {
     let rows: BTreeMap<_, _> =
         runtime.block_on(tables.keep())?.into_iter().map(|row| (format!("{} {}", row.table, row.name), row)).collect();
@@ -105,7 +105,7 @@ impl Scene<'_> {
         })
     }
 
-    /// Returns the row and its new cells: null for a cell that the edit removed.
+    /// Returns the row that the edit changes, and its changed cells. A cell that the edit removed is null.
     fn changed(&self, value: &Value) -> Option<(&Row, Cells)> {
         let Value::Map(map) = value else { return None };
         let [(name, Value::Map(cells))] = map.as_slice() else { return None };
@@ -116,7 +116,7 @@ impl Scene<'_> {
         (!changed.is_empty()).then_some((row, changed))
     }
 
-    /// Returns a call that names a part of the row, or any call: the input chooses.
+    /// Returns a call that may read the row. The hash of the input decides which.
     fn call(&self, row: &Row, value: &Value) -> &Call {
         let reads = |call: &&Call| {
             let names =
@@ -142,10 +142,10 @@ impl Scene<'_> {
     }
 }
 
-/// Returns whether the error fits damaged data. A namespace with other options counts as opened in another way; a store
-/// of another version is not set up, or a newer library set it up. If only the answer made no sense, the outcome is
-/// unknown.
+/// Returns whether the kind of an error fits damaged data.
 fn is_said(error: &Error) -> bool {
+    // Damaged options look like a namespace that was opened with other options. A damaged version looks like a store
+    // that is not set up, or that a newer library set up. If only the answer makes no sense, the outcome is unknown.
     use ErrorKind::{Corrupt, Misconfigured, NotSetUp, OutcomeUnknown, Unsupported};
     matches!(error.kind(), Corrupt | Misconfigured | NotSetUp | OutcomeUnknown | Unsupported)
 }

@@ -25,7 +25,7 @@ pub(super) fn in_progress() -> HttpResponse {
     refusal("TransactionInProgressException")
 }
 
-/// Returns a throttling error; `turn` is the number of earlier ones.
+/// Returns a throttling error. `turn` is the number of earlier throttling errors.
 pub(super) fn throttled(request: &Request, turn: u64) -> HttpResponse {
     match (turn % 2, request.operation.as_str()) {
         (0, _) => refusal("ProvisionedThroughputExceededException"),
@@ -41,8 +41,8 @@ pub(super) fn conflict(request: &Request, turn: u64) -> HttpResponse {
     refusal("TransactionConflictException")
 }
 
-/// Returns the cancellation of a transaction for one of its items, a different one each turn. The reasons are in the
-/// order of the items.
+/// Returns the cancellation of a transaction for the reason `code` at one of its items. Each turn cancels for the next
+/// item.
 fn cancelled(request: &Request, turn: u64, code: &str) -> HttpResponse {
     let items = request.json()["TransactItems"].as_array().map_or(0, Vec::len) as u64;
     let reason = |item| match item == turn % items {
@@ -54,11 +54,12 @@ fn cancelled(request: &Request, turn: u64, code: &str) -> HttpResponse {
     error(StatusCode::BAD_REQUEST, "TransactionCanceledException", reasons)
 }
 
-/// Reasons beside a failed condition: another transaction conflicts, or there are too many.
+/// Reasons for a cancellation other than a failed condition.
 const OTHERS: [&str; 4] =
     ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "ItemCollectionSizeLimitExceeded"];
 
-/// Replaces one of the server's own reasons: in a different place each turn, and then with a different reason.
+/// Replaces one of the server's reasons for a cancellation by another reason. Each turn replaces the next reason, and
+/// after the last one begins again with the next other reason.
 pub(super) fn mixed(answer: HttpResponse, turn: u64) -> HttpResponse {
     let mut body = answer.body().bytes().map(json).unwrap_or_default();
     let Some(reasons) = body.get_mut("CancellationReasons").and_then(Value::as_array_mut) else {
@@ -95,12 +96,13 @@ pub(super) async fn whole(mut answer: HttpResponse) -> Answer {
     Ok(answer)
 }
 
-/// Cuts a successful answer in half. An empty body would look complete to the driver.
+/// Cuts the body of a successful answer in half.
 pub(super) fn torn(answer: HttpResponse) -> HttpResponse {
     if !answer.status().is_success() {
         return answer;
     }
     let body = answer.body().bytes().unwrap_or_default();
+    // An empty body would look complete to the driver.
     let half = body[..body.len().div_ceil(2)].to_vec();
     with_body(answer, half)
 }

@@ -6,18 +6,19 @@ use serde_json::{Map, Value};
 use super::answer::with_body;
 use super::request::{Request, json};
 
-/// The part that was not sent, by table, and the field in which it is returned.
+/// The half of a batch that was not sent, by table, and the field of the answer in which it is returned.
 pub(super) struct Rest {
     tables: Map<String, Value>,
     field: &'static str,
 }
 
-/// Returns whether a part can remain: DynamoDB refuses a batch of which it can process nothing.
+/// Returns whether the request is a batch of at least two items.
 pub(super) fn has_halves(request: &Request) -> bool {
+    // DynamoDB refuses a batch if it can process no item of the batch.
     tables(&mut request.json()).is_some_and(|tables| count(tables) > 1)
 }
 
-/// Returns the half of a batch that is sent, and the rest.
+/// Splits a batch into a request with its first half, and the rest.
 pub(super) fn halved(request: Request) -> (Request, Rest) {
     let mut body = request.json();
     let tables = tables(&mut body).map(split).unwrap_or_default();
@@ -62,7 +63,7 @@ fn has_entries(table: &mut Value) -> bool {
 }
 
 impl Rest {
-    /// Adds the rest to what the server itself has not processed. A refusal stays unchanged.
+    /// Adds the rest to the unprocessed items in the server's answer. Returns a refusal unchanged.
     pub(super) fn returned_with(self, answer: HttpResponse) -> HttpResponse {
         let mut body = answer.body().bytes().map(json).unwrap_or_default();
         let Some(fields) = body.as_object_mut().filter(|_| answer.status().is_success()) else {
@@ -74,7 +75,7 @@ impl Rest {
     }
 }
 
-/// Merges the two parts by table.
+/// Merges unprocessed items and the rest of a batch by table.
 pub(super) fn merged(unprocessed: Value, rest: Map<String, Value>) -> Value {
     let Value::Object(mut tables) = unprocessed else {
         return rest.into();

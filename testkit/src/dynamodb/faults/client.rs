@@ -46,7 +46,7 @@ impl HttpConnector for Connector {
 }
 
 impl Connector {
-    /// Handles a request. Late requests that are due are applied before its answer arrives.
+    /// Handles a request, and sends the late requests that are due before it returns the answer.
     async fn pass(&self, request: Request) -> Answer {
         let call = lock(&self.state().late).call();
         let answer = match self.fault(&request) {
@@ -60,7 +60,7 @@ impl Connector {
         }
     }
 
-    /// Returns the fault of this request, and the number of earlier faults of its kind.
+    /// Returns the fault that is planned for this request, and the number of earlier faults of its kind.
     fn fault(&self, request: &Request) -> Option<(Fault, u64)> {
         let fault = lock(&self.state().plan).next(&request.operation)?;
         fault.fits(request).then(|| (fault, lock(&self.state().record).inject(fault)))

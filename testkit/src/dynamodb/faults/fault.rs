@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::batch::has_halves;
 use super::request::Request;
 
-/// What happens to one request. A client cannot tell some of them apart: a lost reply looks the same as a lost request.
+/// A fault of one request. A client cannot tell some faults apart: a lost reply looks the same as a lost request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The server fails with status 500, and nothing was applied.
@@ -22,11 +22,11 @@ pub enum Fault {
     /// `ProvisionedThroughputExceededException` and `ThrottlingException` in turn. In `TransactWriteItems` the latter
     /// is a cancellation for `ThrottlingError`.
     Throttle,
-    /// Another transaction conflicts with a write of one item, which gets `TransactionConflictException`, or with a
-    /// transaction, which is cancelled for one of its items.
+    /// Another transaction conflicts. A write of one item gets `TransactionConflictException`, and a transaction is
+    /// cancelled for one of its items.
     Conflict,
-    /// A transaction that the server refuses is also refused for a reason that is not a condition: another reason
-    /// replaces one of its reasons, each other reason in turn in each place. Nothing is applied either way.
+    /// The server refuses a transaction. One reason of the refusal is replaced by a reason that is not a condition.
+    /// Successive faults use each place, and then the next such reason.
     Mixed,
     /// A transaction with the same token is in progress: `TransactionInProgressException`.
     InProgress,
@@ -36,11 +36,10 @@ pub enum Fault {
     Unprocessed,
     /// The request is sent after this delay. Needs a driver that has a timer.
     Delay(Duration),
-    /// The connection is lost, and the request is applied later: by `land`, or after one to
-    /// three more requests.
+    /// The connection is lost, and the request is applied after one to three more requests, or earlier by
+    /// [`Faults::land`](super::Faults::land).
     Late,
-    /// The connection is lost, and the request is applied by `land`, however many others come
-    /// before.
+    /// The connection is lost, and the request is applied only by [`Faults::land`](super::Faults::land).
     Parked,
     /// The request is applied, and at once applied again; the second reply arrives. A proxy does the same if it resends
     /// a request that got no reply. Does not apply to `DeleteItem`, whose second reply says nothing about the first.
@@ -66,7 +65,7 @@ impl Fault {
         Self::Twice,
     ];
 
-    /// Returns the name under which the fault is counted: all delays have one.
+    /// Returns the name under which the fault is counted. All delays have the same name.
     pub fn name(self) -> String {
         let shown = format!("{self:?}");
         shown.split('(').next().unwrap_or_default().to_owned()
@@ -77,7 +76,7 @@ impl Fault {
         matches!(self, Self::ErrorAfter | Self::DropAfter | Self::Torn | Self::Late | Self::Parked | Self::Twice)
     }
 
-    /// Returns whether DynamoDB, or the network, can do this to a request.
+    /// Returns whether this fault can happen to the request.
     pub(super) fn fits(self, request: &Request) -> bool {
         let operation = request.operation.as_str();
         match self {

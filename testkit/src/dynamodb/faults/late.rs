@@ -15,16 +15,16 @@ const LATEST: u64 = 3;
 pub(super) struct Late {
     /// The number of requests so far.
     calls: u64,
-    /// The number of requests so far that were to be applied soon.
+    /// The number of requests so far that were lost and wait for later requests.
     lates: u64,
     pub(super) parked: VecDeque<Parked>,
 }
 
-/// A request, and the connector that will send it.
+/// A request that the server still gets, and the connector that will send it.
 pub(super) struct Parked {
     request: Request,
     connector: SharedHttpConnector,
-    /// The number of the request after which this one is applied.
+    /// The number of the request after which this request is sent; `None` if only `land` sends it.
     due: Option<u64>,
 }
 
@@ -34,14 +34,14 @@ impl Late {
         self.calls
     }
 
-    /// Keeps a request until `land`, or until one to three more requests have come.
+    /// Keeps a request until `land`. With `lands_soon`, keeps it at most until one to three more requests have come.
     pub(super) fn park(&mut self, request: Request, connector: SharedHttpConnector, lands_soon: bool) {
         let due = lands_soon.then_some(self.calls + 1 + self.lates % LATEST);
         self.lates += u64::from(lands_soon);
         self.parked.push_back(Parked { request, connector, due });
     }
 
-    /// Returns a request that is due once the request of this number has been answered.
+    /// Removes and returns a request that is due after the answer to the request of this number.
     pub(super) fn due(&mut self, call: u64) -> Option<Parked> {
         let first = self.parked.iter().position(|parked| parked.due.is_some_and(|due| due <= call))?;
         self.parked.remove(first)
@@ -49,7 +49,7 @@ impl Late {
 }
 
 impl Parked {
-    /// Sends the request; no caller waits for the answer.
+    /// Sends the request, and ignores the answer.
     pub(super) async fn land(self, state: &State) {
         let _ = send(state, &self.connector, self.request).await;
     }

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use super::fault::Fault;
 
 pub(super) enum Plan {
-    /// Each fault is for the next request, or the next of its operation. Later requests get none.
+    /// Each fault is for the next request, or for the next request of its operation. Later requests get no fault.
     Script(VecDeque<(Option<String>, Fault)>),
     /// This percentage of the requests gets one of these faults.
     Random(Rng, u8, Vec<Fault>),
@@ -33,7 +33,7 @@ impl Plan {
         }
     }
 
-    /// Returns the fault for the next request, which is of this operation, if one is planned.
+    /// Returns the fault that is planned for the next request, which is of this operation.
     pub(super) fn next(&mut self, operation: &str) -> Option<Fault> {
         match self {
             Self::Script(script) => {

@@ -62,7 +62,7 @@ impl Record {
         *count - 1
     }
 
-    /// Counts a request, and returns its number, which its answer needs.
+    /// Counts a request. Returns the number under which its reply is recorded.
     pub(super) fn sent(&mut self, request: &Request) -> u64 {
         let operation = request.operation.clone();
         self.sent += 1;

@@ -57,7 +57,7 @@ impl World {
         Self { client: Client::from_conf(config.build()), faults, log }
     }
 
-    /// Puts an item. Returns the code of the refusal, or a dash for another failure.
+    /// Puts an item. Returns the error code of a refusal, or a dash for another failure.
     async fn put(&self, id: &str) -> Result<(), String> {
         let put = self.client.put_item().table_name("namespaces").item("id", text(id)).send().await;
         put.map(drop).map_err(|error| error.code().unwrap_or("-").to_owned())
@@ -69,7 +69,8 @@ impl World {
         self.client.transact_write_items().set_transact_items(Some(items))
     }
 
-    /// Returns the codes of the reasons why a transaction was cancelled, or the error's own code.
+    /// Writes a transaction of this many items. Returns the codes of the reasons for its cancellation, or the code of
+    /// another error.
     async fn reasons(&self, items: usize) -> Vec<String> {
         let error = self.transaction(items).send().await.unwrap_err().into_service_error();
         match &error {
@@ -80,7 +81,7 @@ impl World {
         }
     }
 
-    /// Returns the number of requests that are still to be applied.
+    /// Returns the number of requests that are still to be sent to the server.
     fn waiting(&self) -> usize {
         lock(&self.faults.state.late).parked.len()
     }
@@ -97,7 +98,7 @@ fn text(text: &str) -> AttributeValue {
 }
 
 #[tokio::test]
-async fn each_fault_answers_the_driver_and_reaches_the_server_as_it_says() {
+async fn each_fault_has_its_documented_answer_and_effect() {
     let world = World::new();
     let cases = [
         (Fault::ErrorBefore, Err("InternalServerError"), 0),
@@ -132,13 +133,13 @@ async fn a_lost_connection_and_a_torn_reply_are_not_refusals() {
     let put = || world.client.put_item().table_name("namespaces").item("id", text("a")).send();
     world.faults.script([Fault::DropAfter, Fault::Torn]);
     assert!(matches!(put().await, Err(SdkError::DispatchFailure(failure)) if failure.is_io()));
-    // The driver treats it as an answer of the service without a code.
+    // The driver treats a torn reply as an answer of the service without a code.
     let torn = put().await.unwrap_err();
     assert!(torn.raw_response().is_some_and(|answer| answer.status().is_success()), "{torn:?}");
 }
 
 #[tokio::test]
-async fn reasons_are_in_the_order_of_the_items() {
+async fn cancellation_reasons_are_in_the_order_of_the_items() {
     let world = World::new();
     world.faults.script([Fault::Conflict; 3]);
     assert_eq!(world.reasons(3).await, ["TransactionConflict", "None", "None"]);
@@ -152,7 +153,7 @@ async fn reasons_are_in_the_order_of_the_items() {
 }
 
 #[test]
-fn each_other_reason_stands_in_each_place_beside_a_condition() {
+fn mixed_fault_uses_each_other_reason_at_each_place() {
     let refused = json!({ "Code": "ConditionalCheckFailed", "Item": {} });
     let body = json!({ "CancellationReasons": [refused, refused] }).to_string();
     let answer = || HttpResponse::new(StatusCode::BAD_REQUEST.into(), SdkBody::from(body.clone()));
@@ -169,13 +170,13 @@ fn each_other_reason_stands_in_each_place_beside_a_condition() {
 }
 
 #[tokio::test]
-async fn late_requests_land_after_others_or_when_they_are_asked_to() {
+async fn late_requests_are_sent_after_later_requests_or_by_land() {
     let world = World::new();
     world.faults.script([Fault::Late, Fault::Late, Fault::Late]);
     for id in ["a", "b", "c"] {
         assert!(world.put(id).await.is_err());
     }
-    // The first waits for one more request, the second for two, the third for three.
+    // The first request waits for one more request, the second for two, and the third for three.
     assert_eq!(world.waiting(), 2);
     assert_eq!(world.ids(), ["a"]);
     world.put("d").await.unwrap();
@@ -186,7 +187,7 @@ async fn late_requests_land_after_others_or_when_they_are_asked_to() {
 }
 
 #[tokio::test]
-async fn what_is_sent_twice_is_answered_once() {
+async fn a_request_sent_twice_is_answered_once() {
     let world = World::new();
     world.faults.script([Fault::Twice]);
     world.put("a").await.unwrap();
@@ -197,7 +198,7 @@ async fn what_is_sent_twice_is_answered_once() {
 }
 
 #[tokio::test]
-async fn a_script_waits_for_its_operation() {
+async fn a_scripted_fault_waits_for_its_operation() {
     let world = World::new();
     world.faults.script_for("TransactWriteItems", [Fault::ErrorBefore]);
     world.put("a").await.unwrap();
@@ -208,7 +209,7 @@ async fn a_script_waits_for_its_operation() {
 }
 
 #[tokio::test]
-async fn chance_is_repeatable_and_has_its_share() {
+async fn random_faults_depend_on_the_seed_and_the_percentage() {
     let run = async |seed| {
         let world = World::new();
         world.faults.random(seed, 25, &[Fault::DropBefore, Fault::ErrorBefore]);
@@ -225,7 +226,7 @@ async fn chance_is_repeatable_and_has_its_share() {
 }
 
 #[tokio::test]
-async fn half_of_a_batch_of_writes_comes_back() {
+async fn half_of_a_batch_of_writes_is_returned_unprocessed() {
     let world = World::new();
     let write = |id: &str| {
         let put = PutRequest::builder().item("id", text(id)).build().unwrap();
@@ -242,7 +243,7 @@ async fn half_of_a_batch_of_writes_comes_back() {
 }
 
 #[tokio::test]
-async fn half_of_a_batch_of_reads_comes_back() {
+async fn half_of_a_batch_of_reads_is_returned_unprocessed() {
     let world = World::new();
     let keys = |ids: &[&str]| {
         let keys = ids.iter().map(|id| [("id".to_owned(), text(id))].into()).collect();
@@ -258,7 +259,7 @@ async fn half_of_a_batch_of_reads_comes_back() {
 }
 
 #[tokio::test]
-async fn what_is_recorded_is_the_server_s_side() {
+async fn a_record_holds_what_the_server_received_and_answered() {
     let world = World::new();
     world.put("before").await.unwrap();
     world.faults.record(true);
@@ -273,7 +274,7 @@ async fn what_is_recorded_is_the_server_s_side() {
 }
 
 #[tokio::test]
-async fn a_parked_request_lands_when_it_is_told_to() {
+async fn a_parked_request_is_sent_only_by_land() {
     let world = World::new();
     world.faults.script([Fault::Parked]);
     assert!(world.put("a").await.is_err());
@@ -288,7 +289,7 @@ async fn a_parked_request_lands_when_it_is_told_to() {
 }
 
 #[test]
-fn what_the_server_left_too_comes_back_with_the_rest() {
+fn unprocessed_items_are_merged_with_the_unsent_half() {
     let rest = json!({ "a": [3], "b": { "Keys": [4] } }).as_object().unwrap().clone();
     let merged = |there: Value| batch::merged(there, rest.clone());
     assert_eq!(merged(json!({ "a": [1] })), json!({ "a": [1, 3], "b": { "Keys": [4] } }));

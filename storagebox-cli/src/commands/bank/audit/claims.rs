@@ -31,13 +31,13 @@ impl Claimed {
         Some(Self { item: listed.item, claim, spent })
     }
 
-    /// Compares the item with its claim. Both change together, so if they still disagree while the item is where it was
-    /// listed, no change in between explains it. The claim is read twice, because its id may have been retired and have
-    /// taken the item again.
+    /// Checks that the claim shows the item. If it does not, checks whether another program has changed the item or the
+    /// claim.
     pub(super) async fn look(self, bank: &Bank) -> Result<Verdict> {
         if self.is_shown(bank).await? {
             return Ok(Verdict::Agrees);
         }
+        // The id of the claim may have been retired and may have taken the item again.
         if self.has_moved(bank).await? || self.is_shown(bank).await? {
             return Ok(Verdict::Changed);
         }

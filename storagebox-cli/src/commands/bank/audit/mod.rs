@@ -23,7 +23,7 @@ use seen::Seen;
 
 /// The number of claims that are read concurrently.
 const CONCURRENCY: usize = 64;
-/// The number of claims at odds that are named. The others are only counted.
+/// The maximum number of inconsistent claims that the audit names.
 const NAMED: usize = 10;
 
 pub(super) async fn run(
@@ -56,7 +56,7 @@ struct Audit {
     /// Items that another program changed after they were listed.
     changed: u64,
     at_odds: u64,
-    /// The first of the claims at odds.
+    /// The first inconsistent claims.
     named: Vec<ClaimId>,
 }
 
@@ -125,7 +125,7 @@ impl Audit {
         compared.into_iter().flatten().collect()
     }
 
-    /// Returns the checks for a bank at rest. An item that changes during the listing may be listed twice.
+    /// Compares the listing with the counts, which must agree if no other program changes the bank.
     fn sums(&self) -> [Option<Mismatch>; 5] {
         let Self { before, listed, .. } = self;
         [

@@ -1,11 +1,12 @@
-//! The set of listed items, with 16 bytes per item of any length.
+//! The set of listed items. It stores 16 bytes per item, however long the item is.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
 use storagebox::values::Item;
 
-/// Two keyed hashes of 64 bits: among ten million items the probability of a collision is below 1 in 10^24.
+/// The set of listed items. It stores two keyed hashes of 64 bits per item, which collide among ten million items with
+/// a probability below 1 in 10^24.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     keys: [RandomState; 2],

@@ -10,7 +10,7 @@ use super::*;
 use crate::commands::bank::tests::args;
 use crate::commands::faulty::{After, Instead, loses_replies, memory, tampers};
 
-/// Three free, two held, one spent, one spent by a retired claim, one withdrawn.
+/// Returns a store with eight items: three free, two held, one spent, one spent by a retired claim, and one withdrawn.
 async fn store() -> Store {
     let store = memory();
     let bank = store.bank("vouchers").unwrap();
@@ -37,7 +37,7 @@ async fn found(store: &Store) -> Vec<(Check, i128)> {
     mismatches.into_iter().map(|mismatch| (mismatch.check, mismatch.found)).collect()
 }
 
-/// A listing that begins with an empty page, and has one entry per page.
+/// Returns the store with a listing that begins with an empty page, and has one entry per page.
 fn lists_in_dribs(store: &Store) -> Store {
     let bank = store.bank("vouchers").unwrap();
     let one = move |after: Option<&Cursor>| bank.list().page(after, 1).now_or_never().unwrap();
@@ -60,7 +60,7 @@ fn shows_another(store: &Store) -> Store {
     })
 }
 
-/// No claim is known.
+/// Returns the store with a bank that answers `Unknown` for every claim.
 fn forgets_claims(store: &Store) -> Store {
     tampers!(store, GetClaim, |state: &mut ClaimState| *state = ClaimState::Unknown)
 }
@@ -126,7 +126,7 @@ async fn a_claim_that_does_not_show_its_item_is_found_and_named() {
 }
 
 #[tokio::test]
-async fn a_spent_item_whose_claim_may_still_release_it_is_found() {
+async fn a_spent_item_with_an_unconfirmed_claim_is_found() {
     let audit = audited(&tampers!(store().await, GetClaim, |state: &mut ClaimState| {
         if let ClaimState::Held(held) = state {
             held.hold = HoldState::Forever;
@@ -138,7 +138,7 @@ async fn a_spent_item_whose_claim_may_still_release_it_is_found() {
 
 /// Each held item becomes free between the listing and the reading of its claim.
 #[tokio::test]
-async fn the_work_of_others_is_no_mismatch() {
+async fn a_change_by_another_program_is_no_mismatch() {
     let store = store().await;
     let another = store.bank("vouchers").unwrap();
     let releases = store.clone().layer(Instead(move |call: &Call<'_>| {
@@ -181,7 +181,7 @@ async fn a_failed_audit_is_shown_and_names_the_check_but_no_item() {
 }
 
 #[tokio::test]
-async fn a_store_that_fails_is_no_audit() {
+async fn an_audit_of_a_failing_store_returns_its_error() {
     let denies = After(|_: &Call<'_>, _| Err(Error::new(ErrorKind::Denied, "no right to it")));
     let error = audit(&store().await.layer(denies).bank("vouchers").unwrap()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Denied);

@@ -1,36 +1,35 @@
-//! Compares the two banks.
+//! Compares two banks: `here` is the bank that imports, and `there` is the other bank.
 
 use storagebox::values::ClaimId;
 
 use super::contents::{Contents, Place};
 use crate::check::{Check, Mismatch};
 
-/// The number of ids that are named. The others are only counted.
+/// The maximum number of ids that a comparison names.
 const NAMED: usize = 1_000;
 
-/// The differences between the bank here and the one there.
+/// The differences between the other bank and the bank that imports it.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
-    /// Ids that do not have their items here.
+    /// The number of ids that do not have their items in the importing bank.
     ids: u64,
-    /// Items that are free there and not here.
+    /// The number of items that are free in the other bank, but not in the importing bank.
     free: u64,
-    /// Items that only this bank has, or that another id has here.
+    /// The number of items that only the importing bank has, or that another id has in the importing bank.
     foreign: u64,
-    /// Ids whose claims have ended here.
+    /// The number of ids whose claims in the importing bank have ended or hold another item.
     ended: u64,
-    /// Items that are listed twice.
+    /// The number of items that are listed twice.
     doubled: u64,
-    /// Items there in a state that is not imported.
+    /// The number of items of the other bank whose states are not imported.
     left_out: u64,
     pub(super) changed: u64,
-    /// The first ids that have another item here, or none.
+    /// The first ids that differ between the banks.
     named: Vec<ClaimId>,
 }
 
 impl Comparison {
-    /// Returns what an import cannot repair: every item here must be there too, and an item of an id must be that id's
-    /// there.
+    /// Returns the differences that an import cannot repair, such as an item that has different ids in the two banks.
     pub(super) fn obstacles(there: &Contents, here: &Contents) -> Self {
         let mut found = Self::default();
         for (item, place) in here.places() {
@@ -43,13 +42,13 @@ impl Comparison {
         found
     }
 
-    /// Enters an id that cannot take its item, because its claim has ended.
+    /// Counts an id that cannot take its item, because its claim has ended or holds another item.
     pub(super) fn enter_ended(&mut self, id: &ClaimId) {
         self.ended += 1;
         self.name(id);
     }
 
-    /// Compares everything after an import.
+    /// Compares both banks completely, after an import.
     pub(super) fn whole(there: &Contents, here: &Contents) -> Self {
         let mut found = Self { doubled: there.doubled + here.doubled, ..Self::default() };
         for (item, place) in there.places() {

@@ -17,19 +17,20 @@ const CONCURRENCY: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Free,
-    /// Held without an end.
+    /// Held by this id, without a deadline.
     Given(ClaimId),
+    /// Withdrawn.
     Aside,
-    /// Held for a while, or spent.
+    /// Held until a deadline, or spent.
     Elsewhere,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     items: HashMap<Item, Place>,
-    /// Items that are listed twice: for two ids, or as free and for an id.
+    /// The number of items that are listed twice: with two ids, or as free and with an id.
     pub(super) doubled: u64,
-    /// The ids of such items that have no item in `items`.
+    /// For each item that is listed with two ids: the id that is not in `items`.
     pub(super) second: Vec<ClaimId>,
 }
 
@@ -48,8 +49,8 @@ impl Contents {
         Ok(contents)
     }
 
-    /// Enters a listed item. If it is listed twice, an id counts before any other state, and of two ids the smaller
-    /// one, so that every listing gives the same result.
+    /// Enters a listed item. Of two entries of an item, an entry with an id wins, and of two ids the smaller one, so
+    /// that the order of the listing does not matter.
     pub(super) fn enter(&mut self, item: Item, place: Place) {
         let Some(known) = self.items.get_mut(&item) else {
             self.items.insert(item, place);
@@ -91,7 +92,7 @@ impl Contents {
         self.given().count() as u64
     }
 
-    /// Counts the items whose state differs in the other bank, or which only one of the two has.
+    /// Counts the items whose states differ, or that only one of the two contents has.
     pub(super) fn differences(&self, other: &Self) -> u64 {
         let moved = self.items.iter().filter(|(item, place)| other.place(item) != Some(place)).count();
         let new = other.items.keys().filter(|item| self.place(item).is_none()).count();
@@ -99,7 +100,7 @@ impl Contents {
     }
 }
 
-/// Reads the claim too, because a listing does not tell how long a hold lasts.
+/// Returns the item with its `Place`. Reads the claim too, because a listing does not show how long a hold lasts.
 async fn placed(entry: ListedItem, bank: &Bank) -> Result<(Item, Place)> {
     let place = match entry.state {
         ItemState::Free => Place::Free,

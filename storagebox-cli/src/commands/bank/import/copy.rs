@@ -1,4 +1,4 @@
-//! Copies what is missing: first the ids, one by one, then the free items.
+//! Copies the missing ids with their items one by one, and then the missing free items.
 
 use storagebox::values::{ClaimId, Item};
 use storagebox::{Bank, Taken};
@@ -10,7 +10,7 @@ use crate::progress::Progress;
 
 const BATCH: usize = 5_000;
 
-/// What this run copied.
+/// The numbers of ids and of free items that this run copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Copied {
     pub(super) ids: u64,
@@ -32,8 +32,8 @@ pub(super) async fn all(there: &Contents, here: &Contents, into: &Bank) -> Resul
     Ok(Copied { ids: missing.len() as u64, free })
 }
 
-/// Returns the ids that do not have their items here. They are sorted, so that two imports at the same time assign the
-/// same item to the same id.
+/// Returns each id that lacks its item in the importing bank, with the item. Sorts the pairs, so that concurrent
+/// imports work in the same order.
 pub(super) fn missing<'a>(there: &'a Contents, here: &Contents) -> Vec<(&'a Item, &'a ClaimId)> {
     let mut missing: Vec<_> = there.given().filter(|(item, id)| !has(here, item, id)).collect();
     missing.sort_unstable();
@@ -44,7 +44,7 @@ fn has(here: &Contents, item: &Item, id: &ClaimId) -> bool {
     matches!(here.place(item), Some(Place::Given(holder)) if holder == id)
 }
 
-/// Withdraws all free items, so that an id can only take its own item.
+/// Withdraws all free items, so that `give` can free exactly one item for an id.
 async fn set_aside(here: &Contents, into: &Bank) -> storagebox::Result<()> {
     let free: Vec<_> = here.free().cloned().collect();
     for batch in free.chunks(BATCH) {
@@ -53,7 +53,7 @@ async fn set_aside(here: &Contents, into: &Bank) -> storagebox::Result<()> {
     Ok(())
 }
 
-/// Assigns the item, which is unknown or withdrawn, to the id, which is the only one that takes.
+/// Makes the item, which is unknown or withdrawn, the only free one, and takes it for the id.
 async fn give(id: &ClaimId, item: &Item, into: &Bank) -> Result<(), Failure> {
     if into.add([item]).await?.already_present > 0 {
         into.restore([item]).await?;
@@ -65,7 +65,7 @@ async fn give(id: &ClaimId, item: &Item, into: &Bank) -> Result<(), Failure> {
     }
 }
 
-/// Makes the free items free here. Returns the number of those that were not.
+/// Makes the free items of the other bank free in the importing bank. Returns how many of them were not free before.
 async fn free_all(there: &Contents, here: &Contents, was_set_aside: bool, into: &Bank) -> Result<u64, Failure> {
     let is_free = |item: &&Item| !was_set_aside && here.place(item) == Some(&Place::Free);
     let missing: Vec<_> = there.free().filter(|item| !is_free(item)).cloned().collect();

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 const CONCURRENCY: usize = 64;
 const BATCH: usize = 1_000;
 
-/// Reads the claim of each id that is to be imported, before anything is written.
+/// Reads the claim of each missing id, and adds the ids that cannot take their items to `obstacles`.
 pub(super) async fn enter_all(obstacles: &mut Comparison, missing: &[(&Item, &ClaimId)], into: &Bank) -> Result<()> {
     let progress = Progress::of_items("checking ids", missing.len() as u64);
     for batch in missing.chunks(BATCH) {

@@ -1,7 +1,7 @@
 //! `storagebox bank import`: copies the ids of another bank with their items, and its free items.
 //!
-//! No call of a bank assigns a given item to an id. So all free items are withdrawn, and each item is added alone and
-//! taken for its id. Every step can be repeated, and the next run finds out what is missing by reading both banks.
+//! No call of a bank assigns a given item to an id. So the import withdraws all free items, and then adds each item
+//! alone and takes it for its id. Every step can be repeated, and each run reads both banks to find what is missing.
 
 mod compare;
 mod contents;
@@ -46,7 +46,7 @@ struct Imported {
     ids: u64,
     free: u64,
     copied: Copied,
-    /// Nothing was written, because this bank holds something that the other one does not.
+    /// Whether the import wrote nothing, because it cannot repair the differences.
     is_refused: bool,
     compared: Comparison,
 }
@@ -75,7 +75,7 @@ impl Imported {
     fn verdict(self) -> Result<Exit, Failure> {
         let mismatches = self.compared.mismatches();
         match (mismatches.is_empty(), self.is_refused) {
-            // An empty bank may be a mistyped name.
+            // An empty bank may be the result of a mistyped name.
             (true, _) if self.ids + self.free == 0 => Ok(Exit::Nothing),
             (true, _) => Ok(Exit::Done),
             (false, true) => Err(Failure::NotImported(mismatches)),

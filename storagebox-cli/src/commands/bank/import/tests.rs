@@ -1,4 +1,4 @@
-//! The result of an import, whatever happens in between.
+//! The result of an import with crashes, lost replies and changes by other programs in between.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn id(text: &str) -> ClaimId {
     ClaimId::new(text).unwrap()
 }
 
-/// A bank that has given three of seven items.
+/// Returns a bank that has given three of seven items.
 async fn source() -> Bank {
     filled(empty()).await
 }
@@ -45,7 +45,7 @@ async fn states(bank: &Bank) -> BTreeMap<Item, ItemState> {
     bank.list().all().await.unwrap().into_iter().map(|entry| (entry.item, entry.state)).collect()
 }
 
-/// A bank from which another program takes before each call of this operation.
+/// Returns a bank from which another program takes an item before each call of `operation`.
 fn taken_from(store: &Store, operation: &'static str) -> Bank {
     let another = of(store);
     let takes = move |call: &Call<'_>| {
@@ -65,7 +65,7 @@ async fn imported(from: &Bank, into: &Bank) -> Imported {
     import(from, into).await.unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// Each id has the same item in both banks, and no item has two ids.
+/// Asserts that each id has the same item in both banks, and no item has two ids.
 async fn ensure_same(from: &Bank, into: &Bank) {
     assert_eq!(states(into).await, states(from).await);
     for id in IDS {
@@ -86,9 +86,9 @@ async fn each_id_keeps_its_item_and_a_repeat_does_nothing() {
     assert_eq!(again.verdict().unwrap(), Exit::Done);
 }
 
-/// A run may be killed in every step, before or after its effect.
+/// Kills an import after each possible number of calls, and then runs it once more.
 #[tokio::test]
-async fn an_import_that_was_killed_in_any_step_goes_on() {
+async fn an_import_killed_in_any_step_is_finished_by_the_next_run() {
     let mut stops = 0;
     loop {
         let (from, store) = (source().await, memory());
@@ -109,15 +109,16 @@ async fn an_import_that_was_killed_in_any_step_goes_on() {
     assert!(stops > 10, "only {stops} steps");
 }
 
-/// The resumed run may be killed too.
+/// Kills each run of the import later than the run before, until a run completes the import.
 #[tokio::test]
-async fn an_import_that_is_killed_again_and_again_comes_to_its_end() {
+async fn an_import_that_is_killed_repeatedly_is_finished() {
     for each in [3, 4, 5, 7] {
         let (from, store) = (source().await, memory());
         let into = of(&store);
         let mut runs = 0;
         loop {
-            // Reading takes some calls, so that each run goes a little further.
+            // Each run may make one call more than the run before, because reading both banks takes more calls as the
+            // import advances.
             let stopped = of(&stops_after(&store, each + runs));
             runs += 1;
             if import(&from, &stopped).await.is_ok() {
@@ -130,7 +131,7 @@ async fn an_import_that_is_killed_again_and_again_comes_to_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lost_replies_give_nothing_twice() {
+async fn lost_replies_give_no_item_twice() {
     let (from, store) = (source().await, memory());
     let into = of(&store);
     assert_eq!(checks(&imported(&from, &of(&loses_replies(&store))).await), []);
@@ -138,7 +139,7 @@ async fn lost_replies_give_nothing_twice() {
 }
 
 #[tokio::test]
-async fn a_bank_that_holds_something_else_is_refused_and_left_as_it_is() {
+async fn a_bank_with_foreign_items_is_refused_and_unchanged() {
     let from = source().await;
     let foreign = empty();
     foreign.add(["OTHER"]).await.unwrap();
@@ -156,9 +157,9 @@ async fn a_bank_that_holds_something_else_is_refused_and_left_as_it_is() {
     }
 }
 
-/// Another id has the first item, which cannot be undone, so no second one is added.
+/// Another program takes the first item. The import must stop before it adds a second item.
 #[tokio::test]
-async fn a_bank_that_is_taken_from_is_noticed_with_the_first_id() {
+async fn a_take_by_another_program_stops_the_import_at_once() {
     let (from, store) = (source().await, memory());
     let into = of(&store);
     let failure = import(&from, &taken_from(&store, "take")).await.unwrap_err();
@@ -170,7 +171,7 @@ async fn a_bank_that_is_taken_from_is_noticed_with_the_first_id() {
 }
 
 #[tokio::test]
-async fn what_was_given_there_meanwhile_is_told_and_imported_by_the_next_run() {
+async fn an_id_added_during_an_import_is_imported_by_the_next_run() {
     let (store, into) = (memory(), empty());
     let from = filled(of(&store)).await;
     let told = imported(&taken_from(&store, "counts"), &into).await;
@@ -183,7 +184,7 @@ async fn what_was_given_there_meanwhile_is_told_and_imported_by_the_next_run() {
 }
 
 #[tokio::test]
-async fn what_is_not_for_good_is_left_out_and_counted() {
+async fn timed_spent_and_withdrawn_items_are_left_out_and_counted() {
     let (from, into) = (source().await, empty());
     let _ = from.take("for-a-while").for_at_most(Duration::from_secs(60)).await.unwrap();
     let _ = from.confirm("cyd").await.unwrap();
@@ -195,9 +196,9 @@ async fn what_is_not_for_good_is_left_out_and_counted() {
     assert_eq!(left_out.compared.mismatches()[0].found, 3);
 }
 
-/// The Python package could give an item to two ids, and free an item that an id has.
+/// The tables of the Python package may list one item as free and with two ids.
 #[test]
-fn an_item_of_two_ids_is_the_first_ones_and_the_other_is_named() {
+fn an_item_with_two_ids_goes_to_the_smaller_id() {
     for order in [["ada", "bob"], ["bob", "ada"]] {
         let mut there = Contents::default();
         there.enter(item("A"), Place::Free);
@@ -233,9 +234,10 @@ async fn the_answer_names_the_ids_and_no_item() {
     assert!(!answer.to_string().contains("SAVE"), "{answer}");
 }
 
-/// An id that was released here takes nothing any more, which the import finds before it writes anything.
+/// An id that was released in the importing bank cannot take an item again. The import must notice this before it
+/// writes anything.
 #[tokio::test]
-async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
+async fn an_import_of_an_id_whose_claim_has_ended_is_refused() {
     let (from, into) = (source().await, empty());
     let _ = into.release("bob").await.unwrap();
     let told = match import(&from, &into).await {
@@ -249,9 +251,9 @@ async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
     assert_eq!(states(&into).await, BTreeMap::new(), "something was written");
 }
 
-/// A second run begins while the first one is still running. Neither may leave an id with another id's item.
+/// Runs two imports concurrently. No id may get the item of another id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_imports_at_once_give_nobody_anothers_item() {
+async fn concurrent_imports_give_each_id_only_its_own_item() {
     let from = empty();
     from.add((0..60).map(|n| format!("SAVE-{n}"))).await.unwrap();
     for number in 0..50 {
@@ -277,7 +279,7 @@ async fn two_imports_at_once_give_nobody_anothers_item() {
 }
 
 #[tokio::test]
-async fn a_bank_that_has_nothing_may_be_another_s_name() {
+async fn an_import_of_an_empty_bank_exits_with_1() {
     let imported = import(&empty(), &empty()).await.unwrap();
     assert_eq!(imported.verdict().unwrap(), Exit::Nothing);
 }

@@ -36,7 +36,7 @@ fn told(outcome: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_done_by_one_is_shown_to_the_others() {
+async fn a_completed_result_is_shown_to_other_operations() {
     let store = memory();
     let fence = begun(&store, "ada").await;
     assert_eq!(begun(&store, "ada").await, fence);
@@ -53,7 +53,7 @@ async fn what_is_done_by_one_is_shown_to_the_others() {
 }
 
 #[tokio::test]
-async fn a_lease_that_is_given_back_is_another_s() {
+async fn an_aborted_lease_goes_to_another_operation() {
     let store = memory();
     let fence = begun(&store, "ada").await;
     let held = ["order-7", "--op", "ada", "--fence", fence.as_str()];
@@ -68,7 +68,7 @@ async fn a_lease_that_is_given_back_is_another_s() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_lapsed_is_another_s() {
+async fn an_expired_lease_goes_to_another_operation() {
     let store = memory();
     let fence = begun(&store, "ada").await;
     tokio::time::advance(Duration::from_secs(60)).await;
@@ -78,7 +78,7 @@ async fn a_lease_that_lapsed_is_another_s() {
 }
 
 #[tokio::test]
-async fn another_request_of_the_same_id_is_told_so() {
+async fn begin_with_another_fingerprint_returns_mismatch() {
     let store = memory();
     let begin = async |op: &str, request: &str| {
         answer(&store, &["begin", "order-7", "--op", op, "--fingerprint", request]).await

@@ -1,4 +1,4 @@
-//! Starts the command, follows it to its end, and ends what is left of it if the run has no result.
+//! Starts the command, follows it to its end, and ends its remaining processes if the run has no result.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -30,21 +30,22 @@ pub(super) enum Stopped {
     Interrupted(ExitStatus),
     #[error("it was ended: {0}")]
     BySignal(ExitStatus),
-    #[error("it failed, and that is not to be recorded")]
+    #[error("it failed; with --retry-failures a failure is not recorded")]
     Failed(Ended),
     #[error("it cannot be recorded: {0}")]
     Record(#[from] storagebox::Error),
 }
 
-/// Runs the command to its end. Dropping the future kills the command, because another runner has begun then.
+/// Runs the command to its end. Dropping the future kills the command, because another runner may run it next.
 pub(super) async fn run(args: &Run, fence: Fence, live: bool, stage: &Stage) -> Result<Payload, Stopped> {
-    // Before the command starts, so that its end is not missed.
+    // Listens before the command starts, so that its end is not missed.
     let ends = ChildEnds::listen()?;
     let mut child = spawn(args, fence, stage).map_err(Stopped::Spawn)?;
     let _before_the_child_is_dropped = KilledOnDrop(stage);
     let result = result(&mut child, ends, args, live, stage).await;
     if result.is_err() {
-        // The lease is returned after this, and no process of this run may overlap with the next run.
+        // The lease is returned after this, and then the next run may begin. No process of this run may overlap with
+        // it.
         end_what_is_left(stage, || stage.insists()).await;
     }
     result
@@ -80,8 +81,8 @@ fn spawn(args: &Run, fence: Fence, stage: &Stage) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Withholds the URL, because it may hold a password and the output is recorded. The other variable keeps a
-/// `storagebox` in the command from using the default store instead.
+/// Removes the URLs, because they may hold a password and the output is recorded. Sets another variable, so that a
+/// `storagebox` in the command does not use the default store instead.
 fn withhold_url(command: &mut Command) {
     command.env_remove(store::URL).env_remove(store::FROM_URL).env(store::URL_WITHHELD, "1");
 }
@@ -106,8 +107,8 @@ async fn follow(
 
 /// Waits for the end of the command, and returns the exit code if it is a result. A signal after this changes nothing.
 ///
-/// The status is read only after the notification of the system. A signal that both this program and the command got
-/// comes before that notification, and is handled before it.
+/// The status is read only after the system has reported the end of a child. A signal that both this program and the
+/// command got arrives before that report, and is handled first.
 async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) -> io::Result<Result<u8, Stopped>> {
     let status = loop {
         ends.next().await;
@@ -127,8 +128,8 @@ async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) 
     Ok(judged)
 }
 
-/// Returns the exit code if it is a result. An end by a signal is none, nor is any exit code after a signal: many
-/// commands end with 0 then, with their work half done.
+/// Returns the exit code if it is a result. Neither an end by a signal nor an exit code after a signal is a result,
+/// because many commands exit with 0 after a signal and leave their work half done.
 fn judged(status: ExitStatus, stage: &Stage) -> Result<u8, Stopped> {
     match status.code() {
         _ if stage.was_interrupted() => Err(Stopped::Interrupted(status)),

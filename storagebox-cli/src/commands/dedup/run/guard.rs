@@ -1,7 +1,8 @@
 //! The guard: a second process of this program that ends a command whose runner was killed.
 //!
-//! It reads from a pipe that the system closes when the runner ends in any way. It has its own process group, so that a
-//! signal to the group of the runner does not reach it. It does not reach processes that left the group of the command.
+//! The guard reads from a pipe that the system closes when the runner ends in any way. The guard has its own process
+//! group, so that a signal to the group of the runner does not reach it. It cannot end processes that left the group of
+//! the command.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -12,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::tree::Tree;
 
-/// The only argument of a guard.
+/// The command-line argument that makes this program run as a guard.
 const GUARD: &str = "guard-a-run";
 
 /// The line that tells the guard to do nothing.
@@ -22,9 +23,9 @@ const DONE: &str = "done\n";
 pub(super) struct Guard(Child);
 
 impl Guard {
-    /// Starts the guard, before the command.
+    /// Starts the guard process. Returns `None` if it cannot be started.
     pub(super) fn start() -> Option<Self> {
-        // The executable of a test is another program.
+        // The executable of a test is the test program, which cannot be a guard.
         let program = if cfg!(test) { None } else { myself() };
         let mut command = Command::new(program?);
         command
@@ -44,20 +45,20 @@ impl Guard {
         self.tell(&format!("{}\n", group.as_raw_nonzero()));
     }
 
-    /// A guard that has ended is ignored.
+    /// Sends a line to the guard. Ignores a guard that has ended.
     fn tell(&self, line: &str) {
         let _ = self.0.stdin.as_ref().map(|mut pipe| pipe.write_all(line.as_bytes()));
     }
 }
 
-/// Tells the guard to do nothing. It is not waited for.
+/// Tells the guard to do nothing, and does not wait for its end.
 impl Drop for Guard {
     fn drop(&mut self) {
         self.tell(DONE);
     }
 }
 
-/// Returns the path of this program, also if the file was replaced by another version.
+/// Returns the path of this program, even if the file was replaced by another version.
 fn myself() -> Option<std::path::PathBuf> {
     match cfg!(target_os = "linux") {
         true => Some("/proc/self/exe".into()),
@@ -65,7 +66,7 @@ fn myself() -> Option<std::path::PathBuf> {
     }
 }
 
-/// Runs the guard if this process was started as one. Returns whether it was.
+/// Runs the guard if this process was started as one. Returns whether this process is a guard.
 pub(crate) fn was_asked_for() -> bool {
     let is_guard = std::env::args_os().skip(1).eq([OsStr::new(GUARD)]);
     if is_guard {

@@ -71,7 +71,7 @@ pub(super) async fn run(
     }
 }
 
-/// Runs until the end, or until a signal ends it.
+/// Runs the command to its end, or until a signal ends the run.
 async fn heard(
     args: &Run,
     store: &Store,
@@ -86,7 +86,7 @@ async fn heard(
     let mut running = pin!(run.into_future());
     loop {
         tokio::select! {
-            // A signal is handled before the end of the command that it caused.
+            // Handles a signal before the end of the command that the signal caused.
             biased;
             signal = signals.next() => if stage.hears(signal) {
                 return Err(stage.why_interrupted());
@@ -192,7 +192,7 @@ impl Outputs<'_> {
         }
         match (&ended.output, outcome) {
             (Output::Kept { stdout, stderr }, Outcome::Replayed) => self.replay(stdout, stderr).map(|()| exit),
-            // It was shown while the command wrote it.
+            // The output was shown while the command wrote it.
             _ => Ok(exit),
         }
     }

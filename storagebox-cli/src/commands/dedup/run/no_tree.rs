@@ -1,5 +1,5 @@
-//! No process tree: Windows has no signals. The console notifies all its programs, and dropping a command ends only
-//! that.
+//! No process tree: Windows has no signals. The console notifies all its programs. Dropping a command ends only the
+//! command's first process.
 
 use tokio::process::Command;
 

@@ -12,20 +12,20 @@ use super::record::{Ended, Output};
 
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// How long output is still read after the end of the command: a filter that the command did not wait for writes its
-/// last lines in this time.
+/// How long output is still read after the end of the command. In this time a filter that the command did not wait for
+/// writes its last lines.
 const LAST_LOOK: Duration = Duration::from_millis(500);
 
-/// The output through a pipe: as much of it as a record can hold, and the number of all bytes.
+/// The output that came through a pipe: as many bytes as a record can hold, and the number of all bytes.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     kept: Vec<u8>,
     bytes: u64,
-    /// Why not all of it was shown. A closed pipe is no reason.
+    /// The error that kept a part of the output from being shown. A closed pipe is no error.
     pub(super) unshown: Option<io::Error>,
 }
 
-/// The reading end of a pipe, which can tell how much is in it.
+/// The reading end of a pipe, with the number of bytes that wait in it.
 pub(super) trait Pipe: AsyncRead + Unpin {
     fn waiting_bytes(&self) -> io::Result<u64>;
 }
@@ -37,7 +37,7 @@ impl<T: AsyncRead + Unpin + std::os::fd::AsFd> Pipe for T {
     }
 }
 
-/// Windows does not tell.
+/// Windows does not show the number of waiting bytes.
 #[cfg(not(unix))]
 impl<T: AsyncRead + Unpin> Pipe for T {
     fn waiting_bytes(&self) -> io::Result<u64> {
@@ -46,9 +46,9 @@ impl<T: AsyncRead + Unpin> Pipe for T {
 }
 
 impl Stream {
-    /// Reads until the output is closed, or until the command has ended (`over` has lost its sender) and left it open
-    /// to other processes: then what is in the pipe at that time is the end of the output. If the reader of `to` has
-    /// gone, the command goes on.
+    /// Keeps the bytes of the pipe and copies them to `to`, until the pipe is closed or `over` reports the end of the
+    /// command. After the end of the command, reads the bytes that wait in the pipe, and later bytes only if the pipe
+    /// is closed soon. If the reader of `to` has gone, the command keeps running.
     pub(super) async fn tee(
         &mut self,
         mut from: impl Pipe,
@@ -91,21 +91,21 @@ impl Stream {
     }
 }
 
-/// Reads this number of bytes, which are in the pipe.
+/// Reads this number of bytes, which wait in the pipe.
 async fn rest(from: &mut impl Pipe, bytes: u64) -> io::Result<Vec<u8>> {
     let mut rest = vec![];
     from.take(bytes).read_to_end(&mut rest).await?;
     Ok(rest)
 }
 
-/// Reads until the output is closed, if that is soon and it is not much. Otherwise nothing of it is the command's
-/// output.
+/// Reads until the pipe is closed. Returns no bytes if the pipe stays open or holds too many bytes, because such bytes
+/// are not the output of the command.
 async fn late(from: &mut impl Pipe) -> io::Result<Vec<u8>> {
     let mut late = vec![];
     let most = MAX_PAYLOAD_BYTES as u64 + 1;
     let is_closed = match timeout(LAST_LOOK, from.take(most).read_to_end(&mut late)).await {
         Ok(read) => read? <= MAX_PAYLOAD_BYTES,
-        // On Windows this contains the rest of the pipe.
+        // On Windows `late` has the rest of the pipe.
         Err(_) => cfg!(not(unix)),
     };
     Ok(if is_closed { late } else { vec![] })

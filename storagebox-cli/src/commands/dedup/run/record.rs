@@ -30,7 +30,7 @@ pub(crate) enum Output {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
-    /// The version of this format. The name marks a record of a run among other values.
+    /// The version of this format. The name of this field distinguishes a run from other recorded values.
     storagebox_run: u8,
     exit_code: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ struct Header {
 const VERSION: u8 = 1;
 
 impl Ended {
-    /// Keeps the output if a record can hold it.
+    /// Creates the description of the end of a command, without the output if it does not fit into a record.
     pub(super) fn with(exit_code: u8, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
         let bytes = (stdout.len() + stderr.len()) as u64;
         let ended = Self { exit_code, output: Output::Kept { stdout, stderr } };
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_wrote_comes_back_byte_for_byte() {
+    fn output_is_read_back_byte_for_byte() {
         for (stdout, stderr) in [(&b""[..], &b""[..]), (b"a\n\nb", b"\n"), (b"\xFF\x00\n{", b"\xC3")] {
             let ended = Ended::with(7, stdout.to_vec(), stderr.to_vec());
             assert!(matches!(ended.output, Output::Kept { .. }));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_counted() {
+    fn too_long_output_is_only_counted() {
         let room = MAX_PAYLOAD_BYTES - r#"{"storagebox_run":1,"exit_code":0,"stdout":200000,"stderr":62077}"#.len() - 1;
         let fits = Ended::with(0, vec![b'a'; 200_000], vec![b'b'; room - 200_000]);
         assert_eq!(fits.payload().unwrap().as_bytes().len(), MAX_PAYLOAD_BYTES);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_run_is_not_taken_for_one() {
+    fn a_value_that_is_no_run_is_not_read_as_a_run() {
         for value in [
             "",
             "paid",

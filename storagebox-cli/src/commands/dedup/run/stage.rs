@@ -12,7 +12,7 @@ use crate::interrupt::{ENDS, ONE_REQUEST, Signal};
 use super::guard::Guard;
 use super::tree::Tree;
 
-/// How long a killed process may take to end. The system may hold it, or it may be another user's.
+/// How long a killed process may take to end. It may never end if the system holds it or if it belongs to another user.
 pub(super) const DEATH: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,8 @@ enum Phase {
     Running(Tree),
     /// The command has ended without a result, and no process of it is left.
     Gone,
-    /// The command has ended by itself with this code. Processes that it left may go on if the result is recorded.
+    /// The command has ended by itself with this code. Processes that it left may keep running if the result is
+    /// recorded.
     Ended(u8, Tree),
 }
 
@@ -37,13 +38,13 @@ struct Requests {
     forced: Option<Instant>,
 }
 
-/// What is done on a request to end.
+/// The meaning of a signal that requests the end while the command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asks {
     ForTheEnd,
     Again,
     WithForce,
-    /// The command was killed and has not ended.
+    /// End this process, because the command was killed and has not ended.
     ToLeave,
 }
 
@@ -171,8 +172,8 @@ impl Stage {
         self.lock().requests.forced.is_some()
     }
 
-    /// Handles a signal. Returns whether this process ends at once. A running command gets the signal and is waited
-    /// for, and the result of one that has ended is recorded, unless the request is repeated.
+    /// Handles a signal. Returns whether this process must end at once. A running command gets the signal, and a later
+    /// request kills it. The result of an ended command is still recorded, unless the request is repeated.
     #[allow(clippy::disallowed_methods, reason = "people and programs send signals in real time")]
     pub(super) fn hears(&self, signal: Signal) -> bool {
         let mut state = self.lock();

@@ -27,7 +27,8 @@ struct Ran {
     stderr: Vec<u8>,
 }
 
-/// Runs the command, and returns what a later caller sees. The first caller's output goes to that of the test.
+/// Runs the command. Returns the exit code, and the JSON or the replayed output. The output of a command that runs now
+/// goes to the output of the test.
 async fn ran(store: &Store, args: &Run, as_json: bool) -> Result<Ran, RunFailure> {
     let (mut stdout, mut stderr) = (vec![], vec![]);
     let to = Outputs { stdout: &mut stdout, stderr: &mut stderr, as_json };
@@ -42,7 +43,7 @@ async fn json_of(store: &Store, args: &Run) -> Value {
 const TALKS: [&str; 3] = ["sh", "-c", r"printf 'out\377\n'; printf 'err\0' >&2; echo x >> $0; exit 7"];
 
 #[tokio::test]
-async fn everybody_gets_what_the_one_run_wrote() {
+async fn later_callers_get_the_output_of_the_one_run() {
     let (store, folder) = (memory(), Folder::new("cli-test").unwrap());
     let file = folder.path().join("runs");
     let run = args(&[], &[&TALKS[..], &[file.to_str().unwrap()]].concat());
@@ -61,7 +62,7 @@ async fn everybody_gets_what_the_one_run_wrote() {
 }
 
 #[tokio::test]
-async fn a_failure_is_run_again_if_asked_for() {
+async fn a_failure_is_run_again_with_retry_failures() {
     let store = memory();
     let run = args(&["--retry-failures"], &["sh", "-c", "exit 7"]);
     for _ in 0..2 {
@@ -74,7 +75,7 @@ async fn a_failure_is_run_again_if_asked_for() {
 }
 
 #[tokio::test]
-async fn the_id_stands_for_one_command() {
+async fn an_id_with_another_command_is_refused() {
     let store = memory();
     json_of(&store, &args(&[], &["echo", "a b"])).await;
     for other in [&["echo", "a", "b"][..], &["echo", "a b", ""], &["echo"]] {
@@ -85,7 +86,7 @@ async fn the_id_stands_for_one_command() {
 }
 
 #[tokio::test]
-async fn a_value_of_another_sort_is_not_replayed() {
+async fn a_value_that_is_no_run_is_not_replayed() {
     let store = memory();
     let records = store.dedup("records").unwrap();
     let _ = records.record("nightly", "paid").keep(Retention::Forever).by("ada").await.unwrap();
@@ -94,7 +95,7 @@ async fn a_value_of_another_sort_is_not_replayed() {
 }
 
 #[tokio::test]
-async fn output_that_is_too_long_is_counted_and_not_replayed() {
+async fn too_long_output_is_counted_and_not_replayed() {
     let store = memory();
     let run = args(&[], &["sh", "-c", "head -c 300000 /dev/zero; exit 3"]);
     let first = json_of(&store, &run).await;
@@ -115,7 +116,7 @@ async fn a_command_that_cannot_be_run_leaves_the_id_free() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_does_not_want_to_wait_is_told() {
+async fn a_caller_whose_wait_is_over_exits_with_still_running() {
     let store = memory();
     let _ = store.dedup("records").unwrap().begin("nightly").by("other").await.unwrap();
     for wait in ["0s", "10s"] {
@@ -126,7 +127,7 @@ async fn whoever_does_not_want_to_wait_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_runner_that_died_is_waited_for_no_longer_than_its_lease() {
+async fn a_dead_runner_is_waited_for_until_its_lease_expires() {
     let store = memory();
     let Begun::Started(dead) = store.dedup("records").unwrap().begin("nightly").by("dead").await.unwrap() else {
         panic!("nobody else is here")
@@ -139,7 +140,7 @@ async fn a_runner_that_died_is_waited_for_no_longer_than_its_lease() {
     assert_eq!(id, "nightly");
 }
 
-/// A store that takes leases away, or fails the first `refusals` attempts to record a result.
+/// Returns a store that takes leases away, or fails the first `refusals` attempts to record a result.
 fn bad(takes_away: bool, refusals: usize) -> Store {
     let refusals = AtomicUsize::new(refusals);
     memory().layer(Instead(move |call: &Call<'_>| -> Result<Option<Response>> {
@@ -162,13 +163,13 @@ async fn a_command_whose_lease_was_lost_is_ended() {
 }
 
 #[tokio::test]
-async fn a_store_in_trouble_at_the_end_is_asked_with_patience() {
+async fn a_result_is_recorded_despite_failed_attempts() {
     let bad = bad(false, 8);
     assert_eq!(json_of(&bad, &args(&[], &["true"])).await["outcome"], "ran");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_cannot_be_recorded_is_told_with_its_end() {
+async fn a_run_that_cannot_be_recorded_names_its_exit_code() {
     let bad = bad(false, usize::MAX);
     let failure = ran(&bad, &args(&[], &["sh", "-c", "exit 4"]), true).await.err().unwrap();
     let told = "the command ran and ended with 4, but cannot record the result on memory: as the test asked";

@@ -1,9 +1,9 @@
-//! The processes of a command: the first one, its descendants, and the orphans among these.
+//! The processes of a command: its first process, the descendants, and the orphans among them.
 //!
 //! Without a terminal the command has its own process group, so that a signal reaches all its processes, and only
-//! through this program. On a terminal it stays in the group of this program, because Ctrl-C, Ctrl-Z and input belong
-//! to the foreground group. On Linux this program also adopts every process that loses its parent, in any group or
-//! session.
+//! through this program. On a terminal the command stays in the group of this program, because Ctrl-C, Ctrl-Z and input
+//! belong to the foreground group. On Linux this program also adopts every process that loses its parent, in any group
+//! or session.
 
 #[cfg(any(target_os = "android", target_os = "linux"))]
 mod adopted;
@@ -39,7 +39,8 @@ pub(super) struct Tree {
     leader_is_there: bool,
 }
 
-/// Puts the command into its own group, unless this program has a terminal. Returns whether it did.
+/// Puts the command into its own group, unless this program has a terminal. Returns whether the command has its own
+/// group.
 pub(super) fn set_apart(command: &mut Command) -> bool {
     let has_group = File::open("/dev/tty").is_err();
     if has_group {
@@ -85,13 +86,13 @@ impl Tree {
         self.send(Signal::KILL);
     }
 
-    /// Sends the signal to all processes. One that has just ended is ignored.
+    /// Sends the signal to all processes. Ignores a process that has just ended.
     fn send(self, signal: Signal) {
         let by_group = self.has_group && (self.leader_is_there || !adopted::are_known());
         if by_group {
             let _ = kill_process_group(self.leader, signal);
         } else if self.leader_is_there {
-            // The leader last, because its descendants are found by it.
+            // Signals the leader last, because its descendants are found through it.
             for process in adopted::below(self.leader).into_iter().chain([self.leader]) {
                 let _ = kill_process(process, signal);
             }
@@ -113,17 +114,18 @@ impl Tree {
         adopted::orphans(self.leader_is_there.then_some(self.leader))
     }
 
-    /// Whether no process is left. Reads the orphans twice, because Linux may omit one while another ends.
+    /// Returns whether no process is left. Reads the orphans twice, because Linux may omit an orphan while another one
+    /// ends.
     fn is_gone(self) -> bool {
         self.reap();
         let has_group = self.has_group && !adopted::are_known() && test_kill_process_group(self.leader).is_ok();
         !has_group && self.orphans().is_empty() && self.orphans().is_empty()
     }
 
-    /// Ends what the command left: sends SIGTERM, waits, and kills, at once if `insists`. Returns whether nothing is
-    /// left.
+    /// Ends the processes that the command left: sends SIGTERM, waits for the time `GRACE`, and then kills them. Kills
+    /// them at once if `insists` is true. Returns whether no process is left.
     ///
-    /// This works from the top down: the children of a process become orphans when it ends.
+    /// This works from the top down, because the children of a process become orphans when the process ends.
     #[allow(clippy::disallowed_methods, reason = "processes end in real time")]
     pub(super) async fn end(self, insists: impl Fn() -> bool) -> bool {
         let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! Watches the calls of a run: logs each, and tells the user when another runner has the lease.
+//! Watches the calls of a run: logs each call, and prints a note when another runner has the lease.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ impl Watched {
 
     fn look_at(&self, begun: &Begun) {
         match begun {
-            Begun::InFlight { .. } if self.stage.wait() => self.waiting.begin("waiting for another's run"),
+            Begun::InFlight { .. } if self.stage.wait() => self.waiting.begin("waiting for another caller's run"),
             Begun::InFlight { .. } => {}
             Begun::Started(_) if self.stage.waited() => {
                 self.waiting.end();
                 let why = "it failed, was interrupted, or its lease ran out";
-                let what = "the run that was under way left no result";
+                let what = "the run of another caller left no result";
                 eprint_message(Kind::Note, format_args!("{what} ({why}); running the command here"));
             }
             _ => self.waiting.end(),

@@ -5,12 +5,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustix::process::{Pid, WaitOptions, getpgid, getpid, set_child_subreaper, waitpid};
 
-/// Children of this program that do not belong to a command, such as those of a shell that became this program by
-/// `exec`.
+/// Children of this program that do not belong to a command, such as the children of a shell that became this program
+/// by `exec`.
 static OTHERS: OnceLock<Mutex<Vec<Pid>>> = OnceLock::new();
 
-/// Makes this program the parent of every process of a command that loses its own. If the system refuses, only the
-/// group of the command is reached.
+/// Makes this program the parent of every process of a command that loses its parent. If the system refuses, signals
+/// reach only the group of the command.
 pub(in crate::commands::dedup) fn adopt_orphans() {
     let me = getpid();
     if me == Pid::INIT || set_child_subreaper(Some(me)).is_ok() {
@@ -18,8 +18,8 @@ pub(in crate::commands::dedup) fn adopt_orphans() {
     }
 }
 
-/// Whether all orphans are the command's. The first process of a container also gets those of other programs, and
-/// whatever is left ends with the container.
+/// Returns whether all orphans belong to the command. The first process of a container also gets the orphans of other
+/// programs.
 pub(super) fn are_known() -> bool {
     OTHERS.get().is_some() && getpid() != Pid::INIT
 }
@@ -64,7 +64,7 @@ pub(super) fn below(process: Pid) -> Vec<Pid> {
     below
 }
 
-/// Returns the children of a process. Each thread has its own list.
+/// Returns the children of a process. Linux lists them per thread.
 fn children(process: Pid) -> Vec<Pid> {
     let tasks = fs::read_dir(format!("/proc/{}/task", process.as_raw_nonzero())).into_iter().flatten().flatten();
     let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());

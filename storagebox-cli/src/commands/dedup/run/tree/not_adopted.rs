@@ -1,4 +1,4 @@
-//! No orphans: on other systems they go to another process, and only the group of the command is known.
+//! No orphans: other systems give orphans to another process, and only the group of the command is known.
 
 use rustix::process::Pid;
 
