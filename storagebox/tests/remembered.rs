@@ -98,7 +98,8 @@ async fn a_change_is_not_retried_after_a_pause_beyond_its_memory() -> Result<()>
     Ok(())
 }
 
-/// The second request waits inside the backend, as for a connection, until the store has forgotten the operation.
+/// The second request waits inside the backend, as if no connection were free, until the store has forgotten the
+/// operation.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_waits_past_its_memory_is_not_applied() -> Result<()> {
     for (second, expected) in [(15, None), (25, UNREPEATABLE)] {

@@ -96,7 +96,7 @@ pub(crate) enum Part {
     Redis,
     /// The explorations of assignments that take minutes
     Deduplicator,
-    /// Article 2 and the processor with more workers than in the gate
+    /// The explorations of article 2 and of the processor, with more workers than the gate has
     Tokens,
     /// 100,000 messages through two endpoints on each backend
     Messages,

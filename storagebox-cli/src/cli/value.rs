@@ -9,7 +9,7 @@ use storagebox::{Error, ErrorKind};
 /// which would give one person two ids.
 pub(crate) fn without_line_end(text: &str) -> Result<&str, Error> {
     match text.ends_with(['\r', '\n']) {
-        true => Err(Error::new(ErrorKind::InvalidInput, "it ends with a line end; remove it")),
+        true => Err(Error::new(ErrorKind::InvalidInput, "the value ends with a line end; remove the line end")),
         false => Ok(text),
     }
 }

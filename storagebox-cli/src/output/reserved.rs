@@ -100,7 +100,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn is_same_follows_links() {
+    fn two_links_to_one_file_name_the_same_file() {
         use std::os::unix::fs::symlink;
         let folder = tempfile::tempdir().unwrap();
         let path = |name| folder.path().join(name);

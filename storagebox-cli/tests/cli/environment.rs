@@ -73,7 +73,7 @@ fn an_argument_with_a_line_end_is_refused() {
         &["ordered", "delete", "n", "ada", "--at", "1", "--stamps", "sequence", "--writer", "me\r"],
     ] {
         let ended = place.run(args).exits(2);
-        assert!(ended.stderr.contains("ends with a line end; remove it"), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains("ends with a line end; remove the line end"), "{args:?}: {}", ended.stderr);
     }
     for (odd, told) in
         [("n\r", "the namespace ends with a carriage return"), (" n", "the namespace begins with a space")]

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn cursor_drops_its_hint_where_the_hint_ends() {
+    fn cursor_drops_a_hint_that_it_has_passed() {
         assert_eq!(hinted(8, 4), (1..=4).collect::<Vec<_>>());
     }
 

@@ -90,7 +90,7 @@ async fn is_made_once(place: &Place, statements: Statements) -> Result<()> {
 
 /// A session that ends after it has sent the rows of a call may have committed the call.
 #[test]
-fn call_whose_session_ends_after_its_rows_is_outcome_unknown() -> Result<()> {
+fn a_session_lost_after_its_rows_leaves_the_outcome_unknown() -> Result<()> {
     with_place(async |place| {
         if !has_transaction_timeout(place, "300ms").await? {
             return Ok(());

@@ -238,8 +238,8 @@ pub(in crate::dedup) async fn another_fingerprint_does_not_run(world: &World) ->
     Ok(())
 }
 
-/// After a run is killed, a retry of its request does the work. Another request with the same key is refused before and
-/// after.
+/// After a run is killed, a retry of its request does the work. A request with another fingerprint is refused, both
+/// before that retry and after it.
 pub(in crate::dedup) async fn a_killed_run_is_resumed_by_its_own_request(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("order")?, StoreTimer::of(world), Tally::default());

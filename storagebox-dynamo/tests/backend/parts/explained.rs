@@ -262,7 +262,7 @@ fn an_operation_that_ended_earlier_is_found_by_the_next_parts() -> Result<()> {
 }
 
 #[test]
-fn a_write_behind_the_horizon_adds_nothing() -> Result<()> {
+fn a_put_older_than_the_horizon_adds_no_action() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let (mut parts, options) = (shop.store.parts(), OrderedOptions::default());

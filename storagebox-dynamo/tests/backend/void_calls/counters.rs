@@ -129,8 +129,8 @@ fn concurrent_refusals_lose_no_void_call() -> Result<()> {
     })
 }
 
-/// The void calls of a set are in its row, which has room for the void calls of about a hundred operations, beside the
-/// operations themselves.
+/// A set keeps its operations and its void calls in one row, which has room for the void calls of about a hundred
+/// operations.
 #[test]
 fn the_void_calls_of_a_set_are_bounded_and_lapse_in_a_window() -> Result<()> {
     with_place(async |place| {

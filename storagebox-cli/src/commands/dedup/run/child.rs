@@ -26,9 +26,9 @@ pub(super) enum Stopped {
     Spawn(io::Error),
     #[error("it cannot be followed: {0}")]
     Follow(#[from] io::Error),
-    #[error("it was interrupted, and ended: {0}")]
+    #[error("it ended after an interruption: {0}")]
     Interrupted(ExitStatus),
-    #[error("it was ended: {0}")]
+    #[error("a signal ended it: {0}")]
     BySignal(ExitStatus),
     #[error("it failed; with --retry-failures a failure is not recorded")]
     Failed(Ended),
