@@ -293,3 +293,15 @@ fn call_on_a_connection_left_in_a_transaction_is_retried() -> Result<()> {
         Ok(())
     })
 }
+
+/// A body that the server runs as a function of its own costs each call about 50 microseconds.
+#[test]
+fn the_check_for_a_lost_transaction_is_part_of_the_plan() -> Result<()> {
+    with_place(async |place| {
+        let explain = format!("EXPLAIN VERBOSE SELECT 1 WHERE {}.is_alone()", place.schema);
+        let plan: Vec<String> =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(explain)).fetch_all(place.database.owner()).await.map_err(failed)?;
+        assert!(plan.concat().contains("statement_timestamp"), "{plan:?}");
+        Ok(())
+    })
+}
