@@ -7,7 +7,7 @@ BEGIN
     RAISE EXCEPTION 'the connection is inside a transaction of other code' USING ERRCODE = 'SB007';
 END $$;
 -- Returns true, or fails. The server puts the body in place of the call, because no function in it is VOLATILE. Without
--- that the call would cost a fifth of a take.
+-- that the call would cost about a seventh of a take.
 CREATE OR REPLACE FUNCTION {schema}.is_alone() RETURNS boolean
 LANGUAGE sql STABLE RETURN CASE
     WHEN txid_current_if_assigned() IS NULL AND statement_timestamp() < transaction_timestamp() + interval '1 second' THEN true
