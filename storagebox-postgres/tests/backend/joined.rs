@@ -294,7 +294,7 @@ fn call_on_a_connection_left_in_a_transaction_is_retried() -> Result<()> {
     })
 }
 
-/// A body that the server runs as a function of its own costs each call about 50 microseconds.
+/// A function that the server calls for each statement would cost about a seventh of a take.
 #[test]
 fn the_check_for_a_lost_transaction_is_part_of_the_plan() -> Result<()> {
     with_place(async |place| {
