@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
-use sqlx::{ConnectOptions, Executor, SqliteConnection, SqlitePool, raw_sql};
+use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 use storagebox_core::{Error, Result};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
@@ -20,7 +20,7 @@ use super::{Ask, Pauses, library, log};
 use crate::config::Settings;
 use crate::error;
 
-/// The number of prepared statements that a connection keeps. The library has fewer statements.
+/// The number of prepared statements that a connection keeps, more than the library has.
 const PREPARED: usize = 128;
 
 pub(crate) enum Connections {
@@ -60,7 +60,7 @@ impl Connections {
         }))
     }
 
-    /// Waits for the connection that writes. Returns `Corrupt` if its files are no longer the ones that were opened.
+    /// Waits for the connection that writes. Returns `Corrupt` if its files were replaced or removed.
     pub(super) async fn writing(&self, is_wanted: impl Fn() -> bool) -> Result<WriterGuard<'_>> {
         match self {
             Self::Own(own) => {
@@ -96,7 +96,7 @@ impl Connections {
         made.map_err(|error| self.explained(error))
     }
 
-    /// Returns `Corrupt` if the opened file is no longer at its path. The path of a pool's file is not known.
+    /// Returns `Corrupt` if a file that the store itself opened is no longer at its path.
     pub(super) fn are_still_there(&self) -> Result<()> {
         match self {
             Self::Own(own) => own.file.check(),
@@ -104,8 +104,9 @@ impl Connections {
         }
     }
 
-    /// Returns `Denied` if the file is read-only. Does not check while a call of this process writes to the file.
+    /// Returns `Denied` if the file is read-only.
     pub(crate) async fn check_writable(&self) -> Result<()> {
+        // A file to which a call of this process is writing is writable.
         if matches!(self, Self::Own(own) if own.writer.try_lock().is_err()) {
             return Ok(());
         }
@@ -115,18 +116,12 @@ impl Connections {
         writing.remember_sidecars().map(|()| writing.end(true))
     }
 
-    /// Moves the write-ahead log to the file and truncates the log. If the file is in use, may do only a part of this,
-    /// without an error.
+    /// Moves the write-ahead log into the database file and truncates the log, as far as the file is not in use.
     pub(crate) async fn checkpoint(&self) -> Result<()> {
         let mut writing = self.writing(|| true).await?;
-        let moved = writing.connection().execute(raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")).await;
-        match moved {
-            Err(error) if !error::is_busy(&error) => Err(self.explained(error)),
-            moved => {
-                let met = moved.map_or(Ok(()), |_| writing.remember_sidecars());
-                met.map(|()| writing.end(true))
-            }
-        }
+        let moved = library::checkpoint(writing.connection()).await;
+        moved.map_err(|error| self.explained(error))?;
+        writing.remember_sidecars().map(|()| writing.end(true))
     }
 
     /// Returns `Ok` if the statement can be retried after a pause, and otherwise the mapped error.
@@ -134,13 +129,12 @@ impl Connections {
         error::passes(error, self.path(), pauses.are_few())
     }
 
-    /// Maps a driver's error.
+    /// Maps an error of the driver. If the file could not be opened, the message says what is at its path.
     pub(crate) fn explained(&self, error: sqlx::Error) -> Error {
         error::opening(error, self.path())
     }
 
-    /// Returns whether this path leads to the file of the store, directly or through links. Databases in memory, which
-    /// have no file, count as the same.
+    /// Returns whether the path leads to the file of the store, directly or through links.
     pub(super) fn are_on(&self, file: &Path) -> bool {
         match self {
             Self::Own(own) => is_same(own.file.path(), file),
@@ -159,7 +153,7 @@ impl Connections {
         }
     }
 
-    /// Returns the files of this store. Returns none if the store is on a pool of the caller.
+    /// Returns the files of the store, or none for a pool of the caller.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.path().map(file::all).unwrap_or_default()
     }
@@ -169,7 +163,7 @@ impl Connections {
         matches!(self, Self::Shared(_))
     }
 
-    /// Closes our own connections after the current calls have ended. The caller closes its own pool.
+    /// Closes the store's own connections after the current calls. Leaves a pool of the caller open.
     pub(crate) async fn close(&self) -> Result<()> {
         let Self::Own(own) = self else {
             return Ok(());
@@ -198,7 +192,7 @@ impl Own {
         sidecars.check_shared().map(|()| sidecars)
     }
 
-    /// Returns the sidecar files as `are_still_there` does, or an error if the database file may not be opened.
+    /// Returns the sidecar files for a new connection, or an error if a file is unsuitable.
     fn are_fit(&self) -> Result<SidecarFiles> {
         let sidecars = self.are_still_there()?;
         file::check(self.file.path()).map(|()| sidecars)
@@ -219,7 +213,6 @@ impl Own {
         self.remember().map(|()| rows)
     }
 
-    /// Opens a connection that reads.
     async fn reader(&self) -> Result<Opened, sqlx::Error> {
         let sidecars = self.are_fit().map_err(error::through)?;
         let has_log = sidecars.has_log();
@@ -229,8 +222,7 @@ impl Own {
         Ok(Opened::new(connection, has_log.then_some(sidecars)))
     }
 
-    /// Opens a connection, and checks before and after that the file was not replaced. Begins a write-ahead log unless
-    /// `has_log`.
+    /// Opens a connection to a file that must not be replaced meanwhile. Begins a write-ahead log unless `has_log`.
     async fn opened(&self, has_log: bool) -> Result<SqliteConnection, sqlx::Error> {
         self.remember()?;
         let mut connection = self.options.connect().await?;
@@ -277,7 +269,7 @@ impl fmt::Debug for Connections {
     }
 }
 
-/// Returns whether both paths name the same file.
+/// Returns whether both paths lead to the same existing file.
 fn is_same(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

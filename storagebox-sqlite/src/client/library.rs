@@ -1,6 +1,6 @@
 //! Checks the linked SQLite, whose version another package of the program may have chosen, and the write permission.
 
-use sqlx::{Executor, SqliteConnection, query, query_scalar};
+use sqlx::{AssertSqlSafe, Executor, SqliteConnection, query_scalar, raw_sql};
 use storagebox_core::{Error, Result};
 
 use crate::config::Synchronous;
@@ -18,7 +18,8 @@ pub(crate) async fn check(connection: &mut SqliteConnection) -> Result<(), sqlx:
     judge(&found).map_err(error::through)
 }
 
-/// Checks a connection that the store did not open: the linked SQLite, and how durable a commit on it is.
+/// Checks a connection of the caller: the linked SQLite must not be too old, and commits must be at least as durable as
+/// the store promises.
 pub(super) async fn check_shared(connection: &mut SqliteConnection, asked: Synchronous) -> Result<()> {
     check(connection).await.map_err(error::before_commit)?;
     let found = query_scalar("PRAGMA synchronous").fetch_one(connection).await;
@@ -37,18 +38,39 @@ fn judge(found: &str) -> Result<()> {
         return Ok(());
     }
     let why = format_args!(
-        "{found} is linked by a package of this program or by its machine, but 3.51.3 or later is needed: earlier \
-        versions can lose commits when they reset the write-ahead log"
+        "{found} is too old: 3.51.3 or later is needed, because earlier versions can lose commits when they reset the \
+        write-ahead log; another package of this program, or its machine, links the old version"
     );
     Err(Error::misconfigured("SQLite", why).on("sqlite"))
 }
 
-/// Returns an error if the file is read-only. A file that another connection is writing to is not read-only.
+/// Returns an error if the file is read-only. A file to which another connection is writing counts as writable.
 pub(crate) async fn check_writable(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    match connection.execute(query(WRITABLE)).await {
+    without_waiting(connection, WRITABLE).await
+}
+
+/// Moves the write-ahead log into the database file and truncates the log, as far as no other connection uses the file.
+pub(super) async fn checkpoint(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    without_waiting(connection, "PRAGMA wal_checkpoint(TRUNCATE)").await
+}
+
+/// Runs a statement that need not be executed while other connections use the file.
+async fn without_waiting(connection: &mut SqliteConnection, sql: &'static str) -> Result<(), sqlx::Error> {
+    // A connection of the caller's pool would wait for its busy timeout, for example until a transaction of the same
+    // task ends, which itself waits for this call.
+    let timeout: i64 = query_scalar("PRAGMA busy_timeout").fetch_one(&mut *connection).await?;
+    set_busy_timeout(connection, 0).await?;
+    let executed = connection.execute(raw_sql(sql)).await;
+    set_busy_timeout(connection, timeout).await?;
+    match executed {
         Err(error) if !error::is_busy(&error) => Err(error),
         Ok(_) | Err(_) => Ok(()),
     }
+}
+
+async fn set_busy_timeout(connection: &mut SqliteConnection, milliseconds: i64) -> Result<(), sqlx::Error> {
+    let set = AssertSqlSafe(format!("PRAGMA busy_timeout = {milliseconds}"));
+    connection.execute(raw_sql(set)).await.map(drop)
 }
 
 #[cfg(test)]

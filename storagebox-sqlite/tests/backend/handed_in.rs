@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
 use sqlx::sqlite::{SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Executor, SqlitePool};
+use sqlx::{ConnectOptions, Executor, SqlitePool, query_scalar};
 use storagebox_core::{Backend, Certainty, ClaimId, ErrorKind, Hold, ItemBank, Result, Taken};
 use storagebox_sqlite::{SqliteStore, Synchronous};
 
@@ -30,7 +30,7 @@ async fn a_pool_with_other_tables_works_and_stays_open() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_less_durable_pool_is_refused_unless_configured() -> Result<()> {
+async fn a_pool_less_durable_than_configured_is_refused() -> Result<()> {
     let place = Place::ready().await?;
     let options = place.options().synchronous(SqliteSynchronous::Normal);
     let pool = SqlitePoolOptions::new().connect_lazy_with(options);
@@ -122,6 +122,24 @@ async fn upkeep_that_fails_after_its_deletion_is_unknown() -> Result<()> {
     let error = store.maintain(10).await.unwrap_err();
     assert_eq!(error.certainty(), Certainty::Unknown, "{error}");
     assert_eq!(place.store()?.maintain(10).await?.deleted, 0);
+    Ok(())
+}
+
+/// A transaction of the caller is open, and the connections of the pool wait an hour for its end.
+#[tokio::test]
+async fn ping_and_upkeep_wait_for_no_transaction_of_the_caller() -> Result<()> {
+    let place = Place::ready().await?;
+    let options = place.options().busy_timeout(Duration::from_secs(3_600));
+    let pool = SqlitePoolOptions::new().max_connections(1).connect_lazy_with(options);
+    let store = place.builder().from_pool(pool.clone())?;
+    store.ping().await?;
+    let mut other = place.raw().await?;
+    other.execute("BEGIN IMMEDIATE").await.map_err(failed)?;
+    store.ping().await?;
+    other.execute("ROLLBACK; BEGIN; SELECT count(*) FROM storagebox_store").await.map_err(failed)?;
+    store.maintain(10).await?;
+    let waits: i64 = query_scalar("PRAGMA busy_timeout").fetch_one(&pool).await.map_err(failed)?;
+    assert_eq!(waits, 3_600_000);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 use std::task::{Context, Poll};
 
-use sqlx::{Connection, Row, query, query_scalar};
+use sqlx::{Connection, Executor, Row, query, query_scalar};
 
 use super::*;
 use crate::config::Synchronous;
@@ -26,7 +26,7 @@ async fn every_connection_has_the_configured_durability() {
     assert_eq!(Settings::default().synchronous, Synchronous::Full);
 }
 
-/// Sets up a file, and returns the connections of two stores of this process to it.
+/// Sets up a file, and returns the connections of two stores to this file.
 async fn two(folder: &storagebox_testkit::Folder) -> (Connections, Connections) {
     let settings = Settings { checkpoint_after: 0, ..Settings::default() };
     let path = folder.path().join("store.db");
