@@ -7,7 +7,7 @@ use storagebox_core::{MAX_DURATION, Retention, async_trait};
 use crate::failure::{Failure, Verdict, ensure};
 use crate::world::World;
 
-/// A kind of entry that a call ends, and whose end the store remembers for a time.
+/// A kind of entry, such as a token, whose end the store remembers for a time.
 #[async_trait]
 pub(crate) trait Lasting: Sync {
     /// Creates the entry with this name and ends it.
@@ -17,24 +17,23 @@ pub(crate) trait Lasting: Sync {
     async fn is_known(&self, name: &str) -> Result<bool, Failure>;
 }
 
-/// How long a store remembers an end by default.
+/// How long a store remembers ended entries by default.
 pub(crate) const MEMORY: Duration = match Retention::DEFAULT {
     Retention::For(memory) => memory,
     Retention::Forever => MAX_DURATION,
 };
 
-/// A check reads this long before the store may forget an end.
+/// The time from a check to the first moment at which the store may forget the end of the entry.
 const BEFORE: Duration = Duration::from_millis(250);
 
-/// The pause between two rounds of checks. Several pauses do not add up to a whole second, so a store that truncates
-/// times to whole seconds fails a round.
+/// The pause before each check of [`ensure_lasts`]. A store that truncates times to whole seconds fails after one of
+/// the pauses.
 const PHASE: Duration = Duration::from_millis(350);
 
-/// The most attempts at a check before the machine is too busy to read in time.
+/// The limit on the attempts of a check, which is repeated if the machine reads too late.
 const ATTEMPTS: usize = 20;
 
-/// Checks three times that the store remembers an end for this long, each time at another fraction of a second. Upkeep
-/// runs before the last check.
+/// Checks that the store remembers the end of an entry for the duration `lasts`, even if upkeep runs.
 pub(crate) async fn ensure_lasts(world: &World, lasting: &dyn Lasting, lasts: Duration) -> Verdict {
     for (turn, upkeep) in ["first", "second", "third"].into_iter().zip([false, false, true]) {
         world.pass(PHASE).await;
@@ -61,8 +60,8 @@ async fn ensure_lasts_once(
         let passed = lasts - BEFORE + begun.elapsed();
         ensure!(is_known || passed >= lasts, "an end that is remembered for {lasts:?} was forgotten after {passed:?}");
         if is_known {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    Err(Failure::new(format!("the machine is too busy for this case: {ATTEMPTS} reads came {BEFORE:?} late or later")))
 }
