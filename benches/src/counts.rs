@@ -1,5 +1,5 @@
 //! Costs of a call in counts, which do not depend on the load of the machine: instructions, allocations, system calls,
-//! wake-ups and timers of this process, for a call through a handle and for the floor.
+//! wake-ups and timers of this process, for a call through a handle and for the compared program.
 
 mod callgrind;
 mod counting;

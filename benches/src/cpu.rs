@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Returns the processor time of the current threads, or `None` if the system does not report it.
+/// Returns the processor time of the existing threads of this process, or `None` if the system does not report it.
 pub(crate) fn used() -> Option<Duration> {
     let threads = fs::read_dir("/proc/self/task").ok()?;
     threads.map(|thread| scheduled(&thread.ok()?.path())).sum::<Option<u64>>().map(Duration::from_nanos)
@@ -25,7 +25,7 @@ fn scheduled(process: &Path) -> Option<u64> {
     nanoseconds(&fs::read_to_string(process.join("schedstat")).ok()?)
 }
 
-/// Returns a thread's time on a processor in nanoseconds, which is the first field of its `schedstat`.
+/// Returns the first field of a `schedstat` file, which is the thread's time on a processor.
 fn nanoseconds(schedstat: &str) -> Option<u64> {
     schedstat.split(' ').next()?.parse().ok()
 }
@@ -42,8 +42,7 @@ fn parent_of(stat: &str) -> Option<u32> {
     fields(stat)?.nth(1)?.parse().ok()
 }
 
-/// Returns the user and system time of the ended children from a `stat` file, which contains it in hundredths of a
-/// second.
+/// Returns the user and system time of the ended children. The times in a `stat` file are hundredths of a second.
 #[cfg(feature = "postgres")]
 fn ended_children(stat: &str) -> Option<Duration> {
     let hundredths = fields(stat)?.skip(13).take(2).map(|field| field.parse::<u64>().ok());
@@ -62,7 +61,7 @@ mod tests {
 
     #[cfg(feature = "postgres")]
     #[test]
-    fn name_with_brackets_and_spaces_does_not_shift_the_fields() {
+    fn process_name_with_brackets_and_spaces_does_not_shift_the_fields() {
         let stat = "7 (a) b) S 5 7 7 0 -1 4 1 2 3 4 10 20 30 40 20 0 1";
         assert_eq!(parent_of(stat), Some(5));
         assert_eq!(ended_children(stat), Some(Duration::from_millis(700)));
@@ -70,7 +69,7 @@ mod tests {
 
     #[cfg(feature = "postgres")]
     #[test]
-    fn processor_time_of_children_includes_this_process() {
+    fn processor_time_of_children_is_read_from_a_running_process() {
         let parent = std::os::unix::process::parent_id();
         assert!(used_by_children(parent).unwrap() > Duration::ZERO);
     }

@@ -12,13 +12,14 @@ use crate::options::Options;
 use crate::row::{Load, Row, Side};
 use crate::statistics::{Measured, Round, Slice};
 
-/// The number of worker threads of the runtime. It is fixed, so that tables of different machines are comparable.
+/// The number of worker threads of the runtime. A fixed number makes the tables of different machines comparable.
 const WORKERS: usize = 2;
-/// The smallest number of calls per task. With fewer calls, the start and the end take most of a slice.
+/// The smallest number of calls per task. With fewer calls, the start and the end of the tasks would take most of the
+/// measured time.
 const FEWEST_CALLS: usize = 10;
-/// The factor for the number of rounds of a row on a server with a target for processor time.
+/// A row with a server and a target for processor time has this many times as many rounds.
 const MORE_ROUNDS: usize = 3;
-/// The largest number of calls per slice, so that their arguments fit into memory.
+/// The largest number of calls per measurement, so that the arguments of the calls fit into memory.
 const MOST_CALLS: usize = 4_000_000;
 
 pub(crate) struct Driver {
@@ -34,7 +35,7 @@ impl Driver {
         Ok(Self { runtime, slice: options.slice, rounds: options.rounds })
     }
 
-    /// Measures a row. Runs one round before as a warm-up.
+    /// Measures a row after a warm-up round.
     pub(crate) fn measure(&self, row: &Row) -> Result<Measured> {
         let load = self.load(row)?;
         // The difference between the sides is small compared with the time of both for requests to the server.
@@ -44,8 +45,7 @@ impl Driver {
         Ok(Measured::of(&rounds[1..]))
     }
 
-    /// Returns the load of a slice, which both sides get: the number of calls that the floor makes in the time of a
-    /// slice.
+    /// Returns the load for both sides: the number of calls that the compared program makes in the time of `--slice`.
     fn load(&self, row: &Row) -> Result<Load> {
         let guess = Load { slice: 0, calls: row.guess, tasks: row.concurrency };
         let rate = self.run(row, &row.floor, guess)?.rate();
@@ -54,7 +54,7 @@ impl Driver {
         Ok(Load { calls: calls.clamp(FEWEST_CALLS * row.concurrency, MOST_CALLS), ..guess })
     }
 
-    /// Runs a slice of each side. The side that runs first alternates from round to round.
+    /// Measures both sides, the library first in every second round.
     fn round(&self, row: &Row, load: Load, number: usize) -> Result<Round> {
         let load = Load { slice: number as u32 + 1, ..load };
         if number.is_multiple_of(2) {

@@ -1,4 +1,4 @@
-//! The resources that a server uses for a slice.
+//! The resources that a server uses during a measurement.
 
 use std::time::Duration;
 
@@ -6,7 +6,6 @@ use futures_util::future::BoxFuture;
 
 use crate::error::Result;
 
-/// The resources that a server has used since it was started.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Effort {
     /// The processor time of all processes of the server, or `None` if the system does not report it.
@@ -28,7 +27,6 @@ impl Effort {
     }
 }
 
-/// A server that reports the resources that it has used.
 pub(crate) trait Meter {
     fn read(&self) -> BoxFuture<'_, Result<Effort>>;
 }
@@ -38,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn since_returns_the_difference_of_two_readings() {
+    fn effort_between_two_readings_is_their_difference() {
         let before = Effort { cpu: Some(Duration::from_secs(1)), log: Some(100), requests: None };
         let after = Effort { cpu: Some(Duration::from_secs(3)), log: Some(150), requests: Some(7) };
         assert_eq!(after.since(before), Effort { cpu: Some(Duration::from_secs(2)), log: Some(50), requests: None });

@@ -21,7 +21,7 @@ const FEWEST_ROUNDS: usize = 3;
 pub(crate) struct Options {
     pub(crate) slice: Duration,
     pub(crate) rounds: usize,
-    /// The texts of which a row's name must contain one. Without any text, all rows run.
+    /// Only rows whose name contains one of these texts run. If the list is empty, all rows run.
     pub(crate) only: Vec<String>,
     pub(crate) slow: bool,
     pub(crate) json: bool,
@@ -38,7 +38,7 @@ pub(crate) enum Wish {
 pub(crate) enum Usage {
     #[error("there is no option `{0}`")]
     Unknown(String),
-    #[error("{0} needs a value")]
+    #[error("the option {0} needs a value")]
     NoValue(&'static str),
     #[error("--slice must be a number of seconds from 0.01 to 60, not `{0}`")]
     Slice(String),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn argument_of_cargo_is_ignored() {
+    fn bench_argument_of_cargo_is_ignored() {
         assert_eq!(parse(&["--bench"]), Ok(Wish::Measure(Options::default())));
     }
 
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn filter_selects_rows_whose_name_contains_it() {
+    fn row_is_selected_if_its_name_contains_a_filter_text() {
         let only = |texts: &[&str]| {
             let only = texts.iter().map(|text| (*text).to_owned()).collect();
             Options { only, ..Options::default() }

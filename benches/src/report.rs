@@ -26,7 +26,6 @@ const HEADER: [&str; 14] = [
 /// The indexes of the columns with numbers, which are right-aligned.
 const NUMBERS: std::ops::RangeInclusive<usize> = 3..=11;
 
-/// One line of the table.
 #[derive(Debug)]
 pub(crate) struct Line {
     id: &'static str,
@@ -98,7 +97,6 @@ impl Line {
     }
 }
 
-/// Returns the cells with the measured values, in the order of the columns.
 fn figures(measured: &Measured) -> [String; 8] {
     [
         format!("{:.0}", measured.ours),
@@ -136,7 +134,7 @@ fn json_of(measured: &Measured) -> Value {
     })
 }
 
-/// Returns the cell with the processor time of the floor and the additional time of our side.
+/// Returns the cell with the processor time of the compared program, and the additional time of the library.
 fn processor_time(measured: &Measured) -> String {
     match measured.floor_cpu.zip(measured.extra_cpu) {
         Some((floor, extra)) => format!("{floor:.2} {extra:+.2}"),
@@ -144,7 +142,7 @@ fn processor_time(measured: &Measured) -> String {
     }
 }
 
-/// Returns the cell with the costs of the server for our side and for the floor. The cell is empty without a server.
+/// Returns the cell with the server costs of both sides, or an empty cell if the row has none.
 fn server_costs(costs: Option<Costs>, decimals: usize) -> String {
     costs.map(|Costs { ours, floor }| format!("{ours:.decimals$} : {floor:.decimals$}")).unwrap_or_default()
 }
@@ -206,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn row_holds_only_if_every_part_of_its_target_is_met() {
+    fn row_meets_its_target_only_if_every_limit_holds() {
         assert!(line().holds());
         assert!(!holds_after(|measured| measured.ratio = 0.89));
         assert!(!holds_after(|measured| measured.ratio = f64::NAN));

@@ -8,17 +8,15 @@ use futures_util::future::BoxFuture;
 use crate::effort::Meter;
 use crate::error::Result;
 
-/// A comparison of two sides: how to run the sides, and the target.
 pub(crate) struct Row {
     /// The number of the target in the list of targets.
     pub(crate) id: &'static str,
     pub(crate) op: &'static str,
     pub(crate) backend: &'static str,
-    /// The number of tasks that call at once.
+    /// The number of tasks that make calls concurrently.
     pub(crate) concurrency: usize,
-    /// The number of calls of the slice from which the driver estimates the rate of the floor.
+    /// The number of calls of a trial, from which the driver estimates the rate of the compared program.
     pub(crate) guess: usize,
-    /// The server of both sides, if they have one.
     pub(crate) meter: Option<Box<dyn Meter>>,
     pub(crate) target: Target,
     pub(crate) ours: Side,
@@ -30,7 +28,6 @@ pub(crate) struct Row {
 pub(crate) type Name = (&'static str, &'static str);
 
 impl Row {
-    /// Creates a row whose two sides call the same server.
     #[cfg(any(feature = "postgres", feature = "redis"))]
     pub(crate) fn on_server<S: Meter + Clone + 'static>(
         (backend, server): (&'static str, &S),
@@ -48,18 +45,18 @@ impl Row {
     }
 }
 
-/// A target, which is met if every part of it is met.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// The smallest ratio of our rate to the rate of the floor. Rows that only compare requests have 0.
+    /// The minimum ratio of the library's rate to the rate of the compared program. Rows that only compare requests
+    /// have the ratio 0.
     pub(crate) ratio: f64,
-    /// The smallest number of calls per second of our side.
+    /// The minimum rate of the library, in calls per second.
     pub(crate) rate: Option<f64>,
-    /// The largest additional processor time per call of our side, in microseconds.
+    /// The processor time per call by which the library may exceed the compared program, in microseconds.
     pub(crate) extra_cpu: Option<f64>,
-    /// The largest number of bytes per call of our side in the write-ahead log of the server.
+    /// The maximum number of bytes that the server may write to its write-ahead log for each call of the library.
     pub(crate) log: Option<f64>,
-    /// The smallest ratio of the floor's requests to the requests of our side.
+    /// The minimum ratio of the compared program's requests to the library's requests.
     pub(crate) fewer_requests: Option<f64>,
 }
 
@@ -82,7 +79,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// One of the two programs that a row compares. It prepares each slice outside the measured time.
+/// One of the two programs that a row compares, as a function that prepares a measurement.
 pub(crate) struct Side(Box<dyn Fn(Load) -> BoxFuture<'static, Result<Prepared>>>);
 
 impl Side {
@@ -98,17 +95,15 @@ impl Side {
     }
 }
 
-/// The calls of one task of a slice.
 pub(crate) type Work = BoxFuture<'static, Result<()>>;
 
-/// A prepared slice, whose tasks can start at once.
 pub(crate) struct Prepared {
     pub(crate) tasks: Vec<Work>,
-    /// The data that the tasks work on. The driver drops it after the measured time.
+    /// The data that the tasks work on. The driver drops the data after the measured time.
     pub(crate) world: Box<dyn Any + Send>,
 }
 
-/// The number of a slice, its calls and its tasks. The ids of a slice contain its number, so no other slice has them.
+/// The number of a measurement, with its numbers of calls and tasks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) slice: u32,
@@ -127,7 +122,7 @@ impl Load {
         (0..self.calls).map(|call| format!("CODE-{call:012}"))
     }
 
-    /// Returns the number of calls per task. The last task may get fewer calls.
+    /// Returns the largest number of calls per task.
     pub(crate) fn share(self) -> usize {
         self.calls.div_ceil(self.tasks)
     }
@@ -140,7 +135,7 @@ mod tests {
     const LOAD: Load = Load { slice: 3, calls: 10, tasks: 4 };
 
     #[test]
-    fn ids_and_items_have_fixed_lengths_and_ids_differ_per_slice() {
+    fn lengths_are_fixed_and_ids_differ_between_measurements() {
         assert!(LOAD.ids().all(|id| id.len() == 36));
         assert!(LOAD.items().all(|item| item.len() == 17));
         assert_eq!(LOAD.ids().count(), 10);
@@ -148,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_cover_all_calls() {
+    fn calls_per_task_are_rounded_up() {
         assert_eq!(LOAD.share(), 3);
     }
 

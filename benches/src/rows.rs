@@ -15,8 +15,7 @@ mod sqlite;
 
 use crate::row::Row;
 
-/// Returns the rows of the table of times. With `slow`, banks are as large as in the targets, which takes minutes to
-/// load.
+/// Returns the rows of the table of times. With `slow`, some banks are so large that they take minutes to load.
 #[cfg_attr(
     not(any(feature = "postgres", feature = "redis")),
     expect(unused_variables, reason = "only banks on those servers take so long")
@@ -37,8 +36,7 @@ pub(crate) fn all(slow: bool) -> Vec<Row> {
     parts.into_iter().flatten().collect()
 }
 
-/// Returns the rows of the table of counts. Each row compares a `take` through a handle to the floor. On a server, a
-/// second row compares a `take` of the part to the floor.
+/// Returns the rows of the table of counts.
 pub(crate) fn counted() -> Vec<Row> {
     let parts = [
         memory::counted(),

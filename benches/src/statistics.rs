@@ -1,16 +1,15 @@
-//! The statistics of the slices of a row.
+//! The statistics of the measurements of a row.
 
 use std::time::Duration;
 
 use crate::effort::Effort;
 
-/// The measured values of one slice of one side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slice {
     pub(crate) calls: usize,
     pub(crate) elapsed: Duration,
     pub(crate) cpu: Option<Duration>,
-    /// The resources that the server used for the slice, if there is a server.
+    /// The resources that the server used during the measurement, if there is a server.
     pub(crate) effort: Option<Effort>,
 }
 
@@ -39,7 +38,6 @@ impl Slice {
     }
 }
 
-/// The slices of both sides in one round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     pub(crate) ours: Slice,
@@ -56,14 +54,13 @@ impl Round {
     }
 }
 
-/// The costs per call of our side and of the floor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Costs {
     pub(crate) ours: f64,
     pub(crate) floor: f64,
 }
 
-/// The results of a row. Most are medians over the rounds.
+/// The results of a row, most of them medians over the rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) ours: f64,
@@ -71,9 +68,9 @@ pub(crate) struct Measured {
     pub(crate) ratio: f64,
     pub(crate) lowest: f64,
     pub(crate) highest: f64,
-    /// The processor time per call of the floor, in microseconds.
+    /// The compared program's processor time per call, in microseconds.
     pub(crate) floor_cpu: Option<f64>,
-    /// The additional processor time per call of our side, in microseconds.
+    /// The processor time per call by which the library exceeds the compared program, in microseconds.
     pub(crate) extra_cpu: Option<f64>,
     /// The server's processor time per call, in microseconds.
     pub(crate) server_cpu: Option<Costs>,
@@ -82,14 +79,14 @@ pub(crate) struct Measured {
     /// The requests to the server per call.
     pub(crate) requests: Option<Costs>,
     pub(crate) rounds: usize,
-    /// The number of rounds that were left out because another job slowed the machine: the rate of the floor was below
-    /// half of its median.
+    /// The number of rounds that were left out, because the compared program had less than half of its usual rate.
     pub(crate) skipped: usize,
 }
 
 impl Measured {
     pub(crate) fn of(rounds: &[Round]) -> Self {
         let usual = median(rounds.iter().map(|round| round.floor.rate()));
+        // Another job slowed the machine in the rounds that are left out.
         let kept: Vec<_> = rounds.iter().filter(|round| round.floor.rate() >= usual / 2.0).collect();
         let ratios = || kept.iter().map(|round| round.ratio());
         Self {
@@ -166,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn round_with_a_slow_floor_is_left_out() {
+    fn round_is_left_out_if_the_compared_program_was_slow() {
         let measured = Measured::of(&[round(90, 100), round(90, 49), round(90, 100)]);
         assert_eq!((measured.rounds, measured.skipped), (2, 1));
         assert_eq!(measured.highest, 0.9);
     }
 
     #[test]
-    fn unknown_costs_of_a_round_give_no_result() {
+    fn cost_that_is_unknown_in_one_round_has_no_median() {
         let mut untold = round(90, 100);
         untold.floor.cpu = None;
         untold.ours.effort = None;

@@ -16,9 +16,9 @@ pub type Allocations = fn() -> u64;
 pub struct Counted {
     /// The row's name.
     pub name: String,
-    /// The counts per call of our side.
+    /// The counts per call of the library.
     pub ours: Counts,
-    /// The counts per call of the floor.
+    /// The counts per call of the compared program.
     pub floor: Counts,
 }
 
@@ -38,10 +38,9 @@ pub struct Counts {
     pub timers: f64,
 }
 
-/// The number of sleeps that handles have begun.
+/// The number of timers that handles have started.
 static TIMERS: AtomicU64 = AtomicU64::new(0);
 
-/// tokio's timer, which counts its sleeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountedTimer;
 
@@ -57,7 +56,6 @@ impl Timer for CountedTimer {
     }
 }
 
-/// The counts of this process at one moment.
 pub(crate) struct Tally {
     allocations: u64,
     switches: Option<u64>,
@@ -65,7 +63,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Reads the counts.
     pub(crate) fn now(allocations: Allocations) -> Self {
         let (switches, timers) = (switches(), TIMERS.load(Ordering::Relaxed));
         // The allocations are read last, because reading the other counts allocates too.
@@ -84,7 +81,7 @@ impl Tally {
     }
 }
 
-/// Returns how often the current threads have waited. Threads that have ended do not count.
+/// Returns how often the threads of this process have waited, without the threads that have ended.
 fn switches() -> Option<u64> {
     let threads = fs::read_dir("/proc/self/task").ok()?;
     threads
@@ -103,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_thread_counts_a_wake_up() {
+    fn wait_of_a_thread_is_counted_as_a_wake_up() {
         assert_eq!(voluntary("Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"), Some(12));
         assert_eq!(voluntary("Name:\tx\n"), None);
         // The test reads this thread alone, because the threads of concurrent tests begin and end.
@@ -115,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn sleep_counts_as_a_timer() {
+    fn a_sleep_is_counted_as_one_timer() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let before = Tally::now(|| 0);
         runtime.block_on(CountedTimer.sleep(Duration::ZERO));

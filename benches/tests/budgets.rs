@@ -14,7 +14,8 @@ fn allocations() -> u64 {
     (stats.allocations + stats.reallocations) as u64
 }
 
-/// The largest number of allocations that a call may have more than a call of the floor.
+/// A limit for one row and backend: the number of allocations per call by which the library may exceed the compared
+/// program.
 struct Budget {
     row: &'static str,
     backend: &'static str,
@@ -39,16 +40,15 @@ impl Budget {
     }
 }
 
-/// The largest number of system calls that a call may have more than a call of the floor.
+/// The number of system calls per call by which the library may exceed the compared program.
 // A thread without work sometimes waits and is woken, so the sides differ by about one wake-up on a busy machine. A
 // switch to another thread and back would add two wake-ups and two system calls.
 const SYSTEM_CALLS: f64 = 2.9;
-/// The largest number of wake-ups that a call may have more than a call of the floor.
+/// The number of wake-ups per call by which the library may exceed the compared program.
 const WAKE_UPS: f64 = 1.9;
-/// The largest number of timers per call: one for the deadline.
+/// The maximum number of timers per call. A call starts one timer, for its deadline.
 const TIMERS: f64 = 1.1;
 
-/// Returns one text for each count that exceeds the budget.
 fn excess(budget: &Budget, counted: &Counted) -> Vec<String> {
     let Counted { name, ours, floor } = counted;
     let extra = |ours: Option<f64>, floor: Option<f64>| Some(ours? - floor?);
@@ -63,8 +63,7 @@ fn excess(budget: &Budget, counted: &Counted) -> Vec<String> {
     over.map(|(what, extra, most)| format!("{name}: {:.2} {what}, at most {most}", extra.unwrap_or_default())).collect()
 }
 
-/// Counts each row and compares the counts with the budget of the row. System calls only count if strace is installed
-/// and may trace this process.
+/// Checks system calls only if strace is installed and may trace this process.
 #[test]
 fn a_call_stays_within_its_budget() -> Result<(), String> {
     let mut over = vec![];

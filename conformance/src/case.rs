@@ -22,12 +22,11 @@ pub struct Case {
 #[derive(Clone, Copy)]
 enum Run {
     Once(for<'a> fn(&'a World) -> Running<'a>),
-    /// A case that runs with this counter strategy. Its name is the text, or without a text the strategy and the
-    /// function.
+    /// A case that runs with one counter strategy. The optional text replaces the default name of the case.
     By(Kind, Option<&'static str>, for<'a> fn(&'a World, Kind) -> Running<'a>),
 }
 
-/// A row of a part's list: one case, or one case for each of several counter strategies.
+/// An entry in the case list of a part: one case, or one case per counter strategy.
 pub(crate) struct Row {
     pub(crate) part: Part,
     pub(crate) clause: &'static str,
@@ -41,23 +40,21 @@ pub(crate) struct Row {
     pub(crate) check: Check,
 }
 
-/// A condition under which the verdict of a case is valid, and that not every harness meets.
+/// A condition that a case needs for a valid verdict, and that not every harness meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
-    /// Every call is answered.
+    /// Every call is answered: no request and no reply is lost.
     Answers,
-    /// The suite can move the clock. On another clock the case would wait for days or have nothing to check.
+    /// The suite can move the clock.
     Clock,
 }
 
-/// How a row's cases run.
 pub(crate) enum Check {
     Once(for<'a> fn(&'a World) -> Running<'a>),
     By(&'static [(Kind, Option<&'static str>)], for<'a> fn(&'a World, Kind) -> Running<'a>),
 }
 
 impl Row {
-    /// Returns the row's cases, in the order of its strategies.
     pub(crate) fn cases(&'static self) -> Vec<Case> {
         match self.check {
             Check::Once(run) => vec![Case { row: self, run: Run::Once(run) }],
@@ -84,8 +81,7 @@ impl Case {
         self.row.family
     }
 
-    /// Returns the parts that the case uses besides the part that it tests. The case is not run if the backend leaves
-    /// out one of them.
+    /// Returns the parts that the case uses besides the part that it tests.
     pub(crate) fn needs(&self) -> &'static [Part] {
         match self.part() {
             Part::Deduplicator => &[Part::ItemBank, Part::Dedup],
@@ -109,9 +105,9 @@ impl Case {
         }
     }
 
-    /// Returns a sort key that puts cases whose failures are easy to read first: few sequential calls, then tables and
-    /// random sequences of calls, then all other cases in the order of the families.
+    /// Returns a sort key by which cases with readable failures come first.
     pub(crate) fn plainness(&self) -> (Family, bool) {
+        // Failures of decision tables and of random sequences of calls are harder to read.
         let has_many_calls = ["model", "decisions"].iter().any(|module| self.row.module.ends_with(module));
         let family = if self.family() == Family::Edge { Family::Sequential } else { self.family() };
         (family, has_many_calls)
@@ -161,16 +157,16 @@ pub(crate) fn not_built<'a>() -> Running<'a> {
     Box::pin(ready(Err(Failure::new("the tests of the suite's library run no cases"))))
 }
 
-/// Lists the cases of a part, by clause, family and module: `"IB-5" Edge edge: duplicates_in_one_call_count_once;`.
-/// Each case is an `async fn(&World) -> Verdict`.
+/// Lists the cases of a part. A line has the clause, the family, the module and the functions of the cases:
+/// `"IB-5" Edge edge: duplicates_in_one_call_count_once;`. Each function is an `async fn(&World) -> Verdict`.
 ///
 /// `"V-3" Edge [Ordered] bytes: ordered_bytes_come_back;` runs only on stores that have the part `Ordered`; `[..]`
-/// stands for all parts. With `"IB-7" Sequential @Answers reuse: ..;` the verdict depends on the answer to every call,
-/// and with `@Clock` on a clock that the suite moves.
+/// stands for all parts. `@Answers` or `@Clock` before the module is the `Basis` of the verdict:
+/// `"IB-7" Sequential @Answers reuse: ..;`.
 ///
-/// `value_is_the_sum [Atomic, Marker]` is one `async fn(&World, Kind) -> Verdict` for two cases, which are named after
-/// the strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]` gives the
-/// case another name.
+/// `value_is_the_sum [Atomic, Marker]` declares two cases of one `async fn(&World, Kind) -> Verdict`:
+/// `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]` gives the case another
+/// name.
 macro_rules! cases {
     ($part:ident: $(
         $clause:literal $family:ident $([$($needs:tt)+])? $(@$basis:ident)* $($module:ident)::+:

@@ -41,18 +41,18 @@ pub struct Entry {
 /// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The case held.
+    /// The case held: the store kept the promise that the case checks.
     Held,
     /// The case did not hold. The text says what was promised, what happened, and how to reproduce the failure.
     Failed(String),
     /// The case was not run, because the backend does not declare what the case needs.
     Ignored(String),
-    /// The case was not run to its end: the run selects other cases, or its time was over.
+    /// The case did not finish, because the run did not select the case or ended too early.
     NotRun,
 }
 
 impl Certificate {
-    /// Creates the certificate of a run that has not begun.
+    /// Creates a certificate whose cases have not been run.
     pub(crate) fn of(name: String, options: Options, seed: u64, declared: &Declared) -> Self {
         let end = |case: &Case| match case.ignored_by(declared) {
             Some(reason) => End::Ignored(reason),
@@ -63,7 +63,7 @@ impl Certificate {
         Self { name, options, seed, entries }
     }
 
-    /// Sets the end of the case with this number.
+    /// Records how the case at the index `number` ended, and how long it took.
     pub(crate) fn enter(&mut self, number: usize, end: End, took: Duration) {
         if let Some(entry) = self.entries.get_mut(number) {
             (entry.end, entry.took) = (end, took);

@@ -20,22 +20,21 @@ pub(crate) use ordered::a_write_is_answered_by_its_table;
 pub(crate) use records::an_id_is_answered_by_its_table;
 pub(crate) use tokens::a_token_is_answered_by_its_table;
 
-/// Stands in a table for the answer to a call that cannot be made in the state.
+/// The table entry of a call that cannot be made in the state of the row.
 const IMPOSSIBLE: &str = "";
 
-/// Separates alternative answers, each of which is right.
+/// Separates the answers in a table entry that permits several answers.
 const OR: char = '|';
 
 /// How long ago the state of a cell was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Age {
     Recent,
-    /// Longer ago than a store must remember what has ended.
+    /// Longer ago than a store must remember ended claims, leases and operations.
     LongAgo,
 }
 
-/// Whether upkeep runs before the calls of a table. Upkeep changes no answer in a recent state: holds, leases and
-/// records end by the clock, with or without upkeep.
+/// Whether upkeep runs before the calls of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
     BeforeUpkeep,
@@ -44,7 +43,7 @@ enum Round {
 
 const ROUNDS: [Round; 2] = [Round::BeforeUpkeep, Round::AfterUpkeep];
 
-/// A cell of a table: its state and its call, as indices, and the name of its entries in the store.
+/// A cell of a decision table, and the name of its entries in the store.
 #[derive(Clone, Debug)]
 struct Cell {
     state: usize,
@@ -55,7 +54,7 @@ struct Cell {
 /// The entries of one cell in a store.
 #[async_trait]
 trait Scene: Sized + Send + Sync {
-    /// Begins to set up the state of the cell. Steps that must follow a pause are made by `completed`.
+    /// Sets up the state of the cell before the pause in which holds and leases end.
     async fn begun(world: &World, cell: Cell) -> Result<Self, Failure>;
 
     /// Completes the state after a pause in which every hold and lease of the length `World::short` has ended.
@@ -73,7 +72,6 @@ impl Cell {
     }
 }
 
-/// The answer to each call in each state.
 struct Table {
     title: &'static str,
     about: &'static str,
@@ -95,7 +93,6 @@ impl Table {
         self.rows.iter().enumerate().flat_map(of_state)
     }
 
-    /// Compares an answer with the answer in the table.
     fn ensure(&self, (state, call): (usize, usize), found: &str) -> Verdict {
         let (name, answers) = self.rows[state];
         let answer = answers[call].split(OR).find(|answer| *answer == found).unwrap_or(answers[call]);
@@ -103,13 +100,13 @@ impl Table {
         Ok(())
     }
 
-    /// Compares what a read finds after a call with what the call's answer implies.
+    /// Checks that a read after a call finds the expected result.
     fn ensure_after(&self, (state, call): (usize, usize), what: &str, found: &str, expected: &str) -> Verdict {
         ensure_eq!(found, expected, "{what} after {} where {}", self.calls[call], self.rows[state].0);
         Ok(())
     }
 
-    /// Sets up the states of all cells, the `LongAgo` ones first, and then checks each cell.
+    /// Sets up the states of all cells, the `LongAgo` states first, and then checks each cell.
     async fn ask<S: Scene>(&self, world: &World, round: Round, age_of: fn(usize) -> Age) -> Result<Vec<S>, Failure> {
         let ages = [Age::LongAgo, Age::Recent].into_iter().filter(|age| *age == Age::Recent || world.can_forget());
         let mut scenes: Vec<S> = vec![];

@@ -8,7 +8,6 @@ use storagebox_core::{Backend, Error, ListedItem, ManualClock, Namespace, Result
 use crate::harness::{CallerTransaction, Declared, Harness, Sandbox, TestClock};
 use crate::part::Part;
 
-/// The number of entries on a page of an audit.
 const PAGE: usize = 1_000;
 
 /// A harness for a store that lives in the test process and ends with it. Clones of the store serve as its clients, and
@@ -35,7 +34,6 @@ pub struct Embedded<B> {
     begin: Option<Begin>,
 }
 
-/// A function that begins a transaction of a caller.
 type Begin = Arc<dyn Fn() -> Box<dyn CallerTransaction> + Send + Sync>;
 
 impl<B: Backend + Clone> Embedded<B> {
@@ -88,7 +86,6 @@ impl<B: Backend + Clone> Harness for Embedded<B> {
     }
 }
 
-/// A store and its clock.
 struct Inside<B> {
     store: B,
     clock: ManualClock,

@@ -5,7 +5,6 @@ use std::panic::Location;
 
 use storagebox_core::Error;
 
-/// The result of a case.
 pub(crate) type Verdict = Result<(), Failure>;
 
 /// Why a case failed, and which line of the suite noticed.
@@ -21,13 +20,13 @@ impl Failure {
         Self { why: why.into(), place: Location::caller() }
     }
 
-    /// Adds what was in progress.
+    /// Adds to the text what was in progress.
     #[must_use]
     pub fn during(self, what: impl fmt::Display) -> Self {
         Self { why: format!("{what}: {}", self.why), ..self }
     }
 
-    /// Adds what led to the failure.
+    /// Adds to the text what happened before the failure.
     #[must_use]
     pub(crate) fn after(self, what: impl fmt::Display) -> Self {
         Self { why: format!("{}, after {what}", self.why), ..self }
@@ -58,7 +57,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Fails the case unless the condition holds. The remaining arguments describe the failure.
+/// Fails the case unless the condition holds.
 macro_rules! ensure {
     ($condition:expr, $($why:tt)+) => {
         if !$condition {
@@ -67,7 +66,7 @@ macro_rules! ensure {
     };
 }
 
-/// Fails the case unless both values are equal. The remaining arguments say what was compared.
+/// Fails the case unless both values are equal.
 macro_rules! ensure_eq {
     ($found:expr, $expected:expr, $($what:tt)+) => {{
         let (found, expected) = (&$found, &$expected);
@@ -78,7 +77,7 @@ macro_rules! ensure_eq {
     }};
 }
 
-/// Fails the case unless the value matches. Evaluates to what the pattern binds.
+/// Fails the case unless the value matches the pattern.
 macro_rules! ensure_matches {
     ($found:expr, $pattern:pat $(if $guard:expr)? => $bound:expr, $($what:tt)+) => {
         match $found {

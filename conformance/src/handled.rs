@@ -13,7 +13,7 @@ use crate::harness::{Declared, Harness, Restart, Sandbox, TestClock};
 /// The default deadline of a handle.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A harness whose stores have retries and a deadline around them.
+/// A harness that puts each client of its stores behind a handle with retries and a deadline.
 pub(crate) struct Handled<H>(pub(crate) H);
 
 #[async_trait]
@@ -39,7 +39,7 @@ impl<H: Harness> Harness for Handled<H> {
     }
 }
 
-/// A sandbox whose clients are handles.
+/// A sandbox that wraps each client in a handle.
 struct Held(Box<dyn Sandbox>);
 
 #[async_trait]

@@ -18,10 +18,11 @@ pub trait Harness: Send + Sync + 'static {
     /// Returns the name that reports show, with the server and its version if there is one.
     fn name(&self) -> String;
 
-    /// Returns what the backend declares. It may leave out a whole part, but not a single promise of a part.
+    /// Returns what the backend declares. A backend may leave out whole parts, but it must keep every promise of the
+    /// parts that it has.
     fn declared(&self) -> Declared;
 
-    /// Creates an empty sandbox that no other case sees, and does not set it up. For a store that needs no setup,
+    /// Creates an empty sandbox that is not set up and that no other case sees. For a store that needs no setup,
     /// returns the same as [`fresh`](Self::fresh).
     async fn bare(&self) -> Result<Box<dyn Sandbox>>;
 
@@ -32,8 +33,8 @@ pub trait Harness: Send + Sync + 'static {
         Ok(sandbox)
     }
 
-    /// Creates an empty sandbox whose server can be restarted while other cases run, because no other sandbox uses the
-    /// server. The default is for harnesses whose servers are not shared.
+    /// Creates an empty sandbox on a server that no other sandbox uses, so that the server can be restarted. Defaults
+    /// to [`fresh`](Self::fresh), for harnesses whose sandboxes share no server.
     async fn fresh_alone(&self) -> Result<Box<dyn Sandbox>> {
         self.fresh().await
     }
@@ -65,12 +66,13 @@ impl Harness for Box<dyn Harness> {
 /// An empty place for one case, such as a schema, a directory or a key prefix. Dropping it removes the place.
 #[async_trait]
 pub trait Sandbox: Send + Sync + 'static {
-    /// Opens a new client with a new connection, as another process would have. A store that only one process can open
-    /// returns another handle. A sandbox that is not set up can be opened too: see [`connected`].
+    /// Opens a new client with a new connection, as another process would have. For a store that only one process can
+    /// open, returns another handle of the same store. A sandbox that is not set up can be opened too: see
+    /// [`connected`].
     async fn open(&self) -> Result<Arc<dyn Backend>>;
 
-    /// Returns the whole contents of a bank, read without the library where that is possible. Without this audit the
-    /// suite proves nothing. [`listed`](crate::listed) reads the contents with the library.
+    /// Returns the whole contents of a bank, which the suite compares with the answers of calls. Reads without the
+    /// library if possible; [`listed`](crate::listed) reads with the library.
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>>;
 
     /// Returns the clock by which the store judges expiry, if the suite can move it. Without such a clock the suite
@@ -79,29 +81,29 @@ pub trait Sandbox: Send + Sync + 'static {
         None
     }
 
-    /// Returns the address of the server, for the proxy that the suite puts in front of it. `None` for a store without
-    /// a network, which must declare that.
+    /// Returns the address of the server, for the proxy that the suite puts in front of the server. Returns `None` for
+    /// a store without a network, whose harness must declare [`without_network`](Declared::without_network).
     fn upstream(&self) -> Option<SocketAddr> {
         None
     }
 
     /// Opens a new client, as [`open`](Self::open) does, that connects to this address instead of the server's. The
-    /// connection must not use TLS, because the proxy searches the traffic for ids. Calls must wait for an answer for
-    /// more than three minutes: after that time the suite ends a case that makes no progress.
+    /// connection must not use TLS, because the proxy searches the traffic for ids. A call must wait more than three
+    /// minutes for an answer, because the suite ends a case after three minutes without progress.
     async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         let _ = proxy;
         Err(Error::unsupported("a proxy", "a sandbox that opens a store through one"))
     }
 
-    /// Returns the bytes that stand for a text of a call in a client's request. The proxy searches requests for them.
-    /// Defaults to the text itself, for backends that do not encode it.
+    /// Returns the bytes that represent a text of the call in a client's request. The proxy searches requests for these
+    /// bytes. Defaults to the bytes of the text.
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
         text.as_bytes().to_vec()
     }
 
-    /// Returns one line, such as a URL or a path, by which another process finds the sandbox: the argument of the
-    /// opener of [`neighbour`](crate::neighbour). `None` for a store that no other process can open, which must declare
-    /// it.
+    /// Returns one line, such as a URL or a path, by which another process finds the sandbox.
+    /// [`neighbour`](crate::neighbour) passes the line to its opener. Returns `None` for a store that no other process
+    /// can open, whose harness must declare [`without_processes`](Declared::without_processes).
     fn address(&self) -> Option<String> {
         None
     }
@@ -112,8 +114,8 @@ pub trait Sandbox: Send + Sync + 'static {
         Err(Error::unsupported("a transaction of a caller", "a sandbox that begins one"))
     }
 
-    /// Connects to the database of the store as [`begin`](Self::begin) does, and begins no transaction. If there is no
-    /// such connection, because only a transaction can be joined, returns a value that the store does not join.
+    /// Connects to the database of the store as [`begin`](Self::begin) does, but begins no transaction. If the store
+    /// can join only transactions and no connections, returns a value that the store refuses to join.
     async fn connect(&self) -> Result<Box<dyn CallerTransaction>> {
         Err(Error::unsupported("a connection of a caller", "a sandbox that begins transactions"))
     }
@@ -128,13 +130,13 @@ pub trait Sandbox: Send + Sync + 'static {
 /// A transaction of a caller, in the database of a store. Dropping it rolls it back.
 #[async_trait]
 pub trait CallerTransaction: Send {
-    /// Returns the connection, as [`Backend::within`] takes it.
+    /// Returns the connection in the form that [`Backend::within`] accepts.
     fn connection(&mut self) -> &mut (dyn Any + Send);
 
-    /// Commits. Returns an error if the transaction was not committed.
+    /// Commits the transaction. Returns an error if the transaction was not committed.
     async fn commit(self: Box<Self>) -> Result<()>;
 
-    /// Rolls back.
+    /// Rolls back the transaction.
     async fn rollback(self: Box<Self>) -> Result<()>;
 }
 
@@ -154,22 +156,23 @@ pub async fn connected(store: impl Backend) -> Result<Arc<dyn Backend>> {
 /// How a server is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
-    /// An orderly shutdown.
+    /// The server shuts down normally.
     Clean,
-    /// The process is killed.
+    /// The process of the server is killed.
     Kill,
 }
 
 /// A clock that a test moves.
 pub trait TestClock: Send + Sync {
-    /// Moves the time forward.
+    /// Moves the clock forward.
     fn advance(&self, duration: Duration);
 
-    /// Moves the time back, by no more than it was moved forward.
+    /// Moves the clock back, by no more than the clock was moved forward.
     fn turn_back(&self, duration: Duration);
 
-    /// Lets this function answer each later reading of the clock, as [`ManualClock::intercept`] does. Returns `false`
-    /// if the clock cannot be intercepted, for example because it is in a server.
+    /// Replaces each later reading of the clock by `reading`, as [`ManualClock::intercept`] does. `None` restores the
+    /// readings of the clock itself. Returns `false` if the clock cannot be intercepted, for example because the clock
+    /// is in a server.
     fn intercept(&self, reading: Option<Reading>) -> bool {
         let _ = reading;
         false
@@ -282,8 +285,8 @@ impl Declared {
         self.answers.is_some()
     }
 
-    /// Returns why a case of this family that uses these parts cannot be run: what is left out, and the harness's
-    /// reason. `None` if the case can be run.
+    /// Returns why the backend cannot run a case of this family that needs these parts, or `None` if the backend can
+    /// run the case.
     pub(crate) fn lacks(
         &self,
         mut parts: impl Iterator<Item = Part>,

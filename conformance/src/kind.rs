@@ -2,7 +2,7 @@
 
 use crate::part::Family;
 
-/// A counter strategy. The strategies that every backend has come first.
+/// A counter strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Atomic,
@@ -32,7 +32,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether, in a case of this family, a change that is repeated after a lost answer may count again.
+    /// Returns whether a change that is repeated after a lost answer may count twice in a case of this family.
     pub(crate) fn counts_again(self, family: Family) -> bool {
         match self {
             Self::Atomic => true,

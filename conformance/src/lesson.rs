@@ -8,11 +8,10 @@ use crate::options::HANDLES;
 use crate::part::Family;
 use crate::world::PROFILE;
 
-/// The most causes that the report of a failure shows.
 const CAUSES_SHOWN: usize = 3;
 
-/// Returns the report of a failure: the promise, what happened, which line noticed, known mistakes that broke the
-/// promise, and how to reproduce it.
+/// Returns the report of a failure: the promise, the event, the line of the check, known mistakes that fail the same
+/// case, and how to reproduce the failure.
 pub(crate) fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
     let clause = case.clause();
     let promise = CLAUSES.iter().find(|known| known.id == clause).map_or("", |known| known.promise);
@@ -37,7 +36,7 @@ fn causes(case: &Case) -> String {
     if lines.is_empty() { lines } else { format!("\nother stores that failed this case:{lines}") }
 }
 
-/// Returns a text that says what a replay of a case of this family depends on besides the seed.
+/// Returns a note if the seed alone does not reproduce the failures of this family, and otherwise an empty text.
 fn chance(family: Family) -> &'static str {
     match family {
         Family::Concurrent | Family::Network | Family::Beside | Family::Process | Family::Crash => {
@@ -47,7 +46,7 @@ fn chance(family: Family) -> &'static str {
     }
 }
 
-/// Returns the name of this test program, as cargo knows it.
+/// Returns the name by which cargo runs this test program.
 fn program() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     let file = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -15,7 +15,6 @@ use storagebox_core::{Backend, Certainty, Error, Result, async_trait};
 
 pub(crate) use gate::{drop_after, dropped};
 
-/// A request that is still in flight and lands later.
 type Late = Pin<Box<dyn Future<Output = Result<Response>> + Send>>;
 
 /// What happens to one call.
@@ -38,16 +37,14 @@ pub struct Link {
     plan: Mutex<Plan>,
     late: Mutex<VecDeque<Late>>,
     gated: bool,
-    /// The most attempts of a call.
     attempts: usize,
 }
 
 enum Plan {
-    /// Delivers every call.
     Clean,
-    /// Gives the next calls these fates, and delivers the later ones.
+    /// Gives the next calls these fates, and delivers all later calls.
     Script(VecDeque<Fate>),
-    /// Gives this percentage of the calls another fate.
+    /// Gives this percentage of the calls a random fault, and delivers the others.
     Random(Rng, u8),
 }
 
@@ -100,12 +97,10 @@ impl Link {
         }
     }
 
-    /// Puts the link in front of one part of a store.
     pub(crate) fn before<P: OnePart + ?Sized>(self: &Arc<Self>, part: &Arc<P>) -> Arc<LayeredPart<P>> {
         Arc::new(LayeredPart::new(Arc::clone(part), Arc::clone(self) as _))
     }
 
-    /// Puts the link in front of a store and all its parts.
     pub(crate) fn before_store(self: &Arc<Self>, store: &Arc<dyn Backend>) -> Arc<Layered> {
         Arc::new(Layered::new(Arc::clone(store), Arc::clone(self) as _))
     }

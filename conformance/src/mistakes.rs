@@ -36,8 +36,8 @@ impl Mistake {
     }
 }
 
-/// The mistakes that each case notices. Each line has the name of a case and the names of its mistakes. Written by
-/// `STORAGEBOX_NOTICED=1 cargo test -p storagebox-conformance --test mutants`.
+/// The mistakes that each case notices, one case per line. `STORAGEBOX_NOTICED=1 cargo test -p storagebox-conformance
+/// --test mutants` writes this file.
 const NOTICED: &str = include_str!("mistakes/noticed.txt");
 
 const fn mistake(name: &'static str, clause: &'static str, family: Family, wrong: &'static str) -> Mistake {
@@ -261,9 +261,8 @@ mod tests {
     use super::*;
     use crate::suite::cases;
 
-    /// Every line of the table names an existing case and only existing mistakes.
     #[test]
-    fn the_table_of_causes_names_cases_and_mistakes() {
+    fn file_of_noticed_mistakes_names_only_known_cases_and_mistakes() {
         let cases: Vec<_> = cases().iter().map(Case::name).collect();
         for line in NOTICED.lines() {
             let mut names = line.split(' ');
@@ -274,10 +273,9 @@ mod tests {
         }
     }
 
-    /// `noticed_by` returns the mistakes that fail this case, not all mistakes of its clause. The mistakes that break
-    /// the clause come first.
+    /// `Mistake::noticed_by` lists the mistakes that break the clause of the case before other mistakes.
     #[test]
-    fn causes_are_listed_per_case_and_not_per_clause() {
+    fn only_mistakes_that_fail_a_case_are_listed_for_the_case() {
         let causes = |name: &str| {
             let case = cases().into_iter().find(|case| case.name() == name).unwrap();
             Mistake::noticed_by(&case).iter().map(|mistake| mistake.name).collect::<Vec<_>>()

@@ -32,19 +32,18 @@ pub(crate) trait Model: Clone + Send + Sync + 'static {
     /// Makes the call, compares the reply with the model, and updates the model.
     fn step(&mut self, namespaces: &Self::Namespaces, call: &Self::Call) -> impl Future<Output = Verdict> + Send;
 
-    /// Lets time pass in the model.
+    /// Moves the time of the model forward.
     fn pass(&mut self, duration: Duration);
 }
 
-/// One step of a sequence.
 #[derive(Clone, Debug)]
 pub(crate) enum Step<C> {
     Call(C),
-    /// A retry of an earlier call. Holds a copy of the call, so that shrinking may remove the original.
+    /// A retry of an earlier call, with a copy of that call.
     Retry(C),
     /// Opens a new client of the same sandbox.
     Reopen,
-    /// Runs upkeep that may delete this many entries.
+    /// Runs upkeep that deletes at most this many entries.
     Maintain(usize),
     Pass(Duration),
 }
@@ -52,18 +51,15 @@ pub(crate) enum Step<C> {
 /// The most attempts to shorten a failing sequence.
 const SHRINKS: u32 = 256;
 
-/// Generates sequences of steps. The next step depends only on the calls so far.
 struct Sequence<M>(PhantomData<M>);
 
-/// Returns a duration of this many minutes.
 pub(crate) const fn minutes(number: u64) -> Duration {
     // Models count in minutes. A clock that the suite moves may also run in real time, but by less than a minute per
     // sequence.
     Duration::from_secs(60 * number)
 }
 
-/// Returns the time for which a store must remember what has ended. It may remember for longer, so a model accepts both
-/// answers after this time.
+/// Returns the time for which a store must remember ended entries.
 pub(crate) fn memory() -> Duration {
     match Retention::DEFAULT {
         Retention::For(time) => time,
@@ -71,9 +67,9 @@ pub(crate) fn memory() -> Duration {
     }
 }
 
-/// Generates the length of a pause: mostly minutes, in which holds and leases end, and sometimes days, after which the
-/// store may forget what has ended.
+/// Generates the length of a pause: mostly minutes, sometimes days.
 fn pass() -> impl Strategy<Value = Duration> {
+    // Within minutes, holds and leases end. Within days, the store may forget ended entries.
     prop_oneof![
         6 => prop_oneof![Just(1), Just(4), Just(11)].prop_map(minutes),
         1 => Just(memory() / 2),
@@ -138,17 +134,17 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
         match (compared, found) {
             (Ok(()), _) => Ok(()),
             (Err(_), Some((steps, why))) => Err(why.after(listed(&steps))),
-            (Err(why), None) => Err(Failure::new(format!("no sequences could be made: {why}"))),
+            (Err(why), None) => Err(Failure::new(format!("no sequence of calls could be generated: {why}"))),
         }
     })
 }
 
-/// Returns the failure of a sequence that is tried after the run is over. This failure also ends the shrinking.
+/// Returns the failure of a sequence that begins after the end of the run.
 fn over() -> Failure {
     Failure::new("the run is over")
 }
 
-/// Removes steps from a failing sequence until it needs every remaining step to fail.
+/// Removes steps from a failing sequence until every further removal would make the sequence pass.
 fn shortened<C: Clone>(
     mut steps: Vec<Step<C>>,
     mut why: Failure,
@@ -172,7 +168,7 @@ fn shortened<C: Clone>(
     (steps, why)
 }
 
-/// Makes the steps, and counts in `seen` how many have begun. Shrinking first removes the steps that never began.
+/// Runs the steps, and counts in `seen` how many have begun.
 async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], seen: Option<&AtomicUsize>) -> Verdict {
     let world = world.another().await?;
     let mut namespaces = model.open(world.store())?;
@@ -198,11 +194,12 @@ async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], 
     Ok(())
 }
 
-/// Formats the steps as a numbered list. A retry whose original was removed is shown as a call.
+/// Formats the steps as a numbered list.
 fn listed<C: Debug>(steps: &[Step<C>]) -> String {
     let mut shown: Vec<String> = vec![];
     for step in steps {
         let text = match step {
+            // A retry whose original was removed is shown as a call.
             Step::Retry(call) => Some(format!("{:?}", Step::Call(call))).filter(|first| !shown.contains(first)),
             _ => None,
         };
@@ -227,7 +224,6 @@ fn rng(seed: u64) -> TestRng {
 mod tests {
     use super::*;
 
-    /// A model whose calls are numbers.
     #[derive(Clone)]
     struct Numbers;
 
@@ -273,7 +269,6 @@ mod tests {
         assert_eq!(why.to_string(), "all came");
     }
 
-    /// Shrinking keeps every step of a sequence that needs all of them to fail.
     #[test]
     fn shrinking_keeps_a_sequence_that_needs_every_step() {
         let steps = vec![Step::Call(3), Step::Call(7), Step::Call(11)];
@@ -281,7 +276,6 @@ mod tests {
         assert_eq!((steps.len(), why.to_string()), (3, "the first".to_owned()));
     }
 
-    /// Shrinking removes the calls before a failing retry.
     #[test]
     fn a_failing_retry_is_shown_without_the_calls_before_it() {
         for seed in 0..20 {

@@ -15,10 +15,10 @@ use tokio::runtime::Builder;
 use crate::failure::Failure;
 use crate::store::{numbers, race, steps::Step, storm};
 
-/// The environment variable that marks a process as a neighbour: a second process that the suite starts.
+/// The environment variable that marks a second process, which the suite has started.
 const ASKED: &str = "STORAGEBOX_NEIGHBOUR";
 
-/// The question that asks a neighbour to take items, and to print a line for each, until it is killed.
+/// The question that makes a neighbour take items until it is killed, and print a line for each item.
 const STORM: &str = "storm";
 
 /// If the suite started this process as a neighbour, serves the suite until it needs the process no longer, and returns
@@ -54,7 +54,6 @@ pub fn neighbour(open: impl AsyncFnOnce(String) -> Result<Arc<dyn Backend>>) -> 
     })
 }
 
-/// Returns whether the suite started this process as a neighbour.
 pub(crate) fn is_neighbour() -> bool {
     env::var_os(ASKED).is_some()
 }
@@ -99,7 +98,7 @@ pub(crate) fn killed() -> usize {
     KILLED.load(Ordering::Relaxed)
 }
 
-/// A running neighbour process. Dropping this value kills the process.
+/// A running neighbour process, which is killed when this value is dropped.
 pub(crate) struct Neighbour {
     child: Child,
     questions: ChildStdin,
@@ -113,7 +112,7 @@ impl Neighbour {
         program.env(ASKED, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut child = program.spawn().map_err(failed)?;
         let pipes = child.stdin.take().zip(child.stdout.take());
-        let (questions, answers) = pipes.ok_or_else(|| Failure::new("a process was started without pipes"))?;
+        let (questions, answers) = pipes.ok_or_else(|| Failure::new("the other process has no pipes"))?;
         let mut started = Self { child, questions, answers: BufReader::new(answers).lines() };
         let ready = started.ask(address).await?;
         match ready.as_str() {
@@ -144,7 +143,7 @@ impl Neighbour {
         Ok(self.ask(&format!("race {name}")).await?.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Lets the process take items, kills it after `items` of them, and returns the lines that it has printed.
+    /// Kills the process after it has taken `items` items, and returns the lines that the process has printed.
     pub(crate) async fn killed_in_a_storm(mut self, items: usize) -> Result<Vec<String>, Failure> {
         let mut told = vec![self.ask(STORM).await?];
         while told.len() < items {
@@ -177,8 +176,9 @@ impl Neighbour {
     }
 }
 
-/// Returns the question for an error text, or `its start` instead of the address, which may hold a password.
+/// Returns the text that an error shows for the question.
 fn first(question: &str) -> &str {
+    // An address may contain a password, so the error does not show an address.
     ["setup", "make ", "made ", "number ", "race "]
         .iter()
         .find(|word| question.starts_with(**word))
@@ -186,5 +186,5 @@ fn first(question: &str) -> &str {
 }
 
 fn failed(error: impl Display) -> Failure {
-    Failure::new(format!("another process: {error}"))
+    Failure::new(format!("the neighbour process failed: {error}"))
 }

@@ -9,7 +9,7 @@ use crate::stop::Stop;
 use crate::suite::Selection;
 use crate::world::Profile;
 
-/// The environment variable that puts each store behind a handle.
+/// If this environment variable is `on`, the suite calls each store through a handle.
 pub(crate) const HANDLES: &str = "STORAGEBOX_HANDLES";
 
 /// Options of a run of the suite. Environment variables change them for one run (see the README).

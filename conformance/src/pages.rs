@@ -10,7 +10,6 @@ use crate::race::answered;
 /// Page lengths above the number of entries that a store may read in one step.
 pub(crate) const MANY_PAGES: [usize; 2] = [550, 1_000];
 
-/// A listing of one namespace.
 #[derive(Clone, Copy)]
 pub(crate) enum Listing<'a> {
     Items(&'a dyn ItemBank),
@@ -20,7 +19,7 @@ pub(crate) enum Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// Returns a page of names.
+    /// Returns a page of the names of the entries.
     pub(crate) async fn page(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<String>> {
         Ok(match self {
             Self::Items(bank) => named(bank.list(cursor, limit).await?, |entry| entry.item.as_str().to_owned()),
@@ -47,7 +46,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Checks that pages of each of these lengths show each of these names exactly once, and no other name.
+    /// Checks that the pages show each of these names exactly once and no other name, for each of these page lengths.
     pub(crate) async fn ensure_shows(&self, names: impl IntoIterator<Item = String>, limits: &[usize]) -> Verdict {
         let expected: BTreeMap<_, _> = names.into_iter().map(|name| (name, 1)).collect();
         for limit in limits {

@@ -45,7 +45,7 @@ pub enum Family {
     Ambiguous,
     /// Dropped futures.
     Cancel,
-    /// Connections that a proxy in front of the server cuts.
+    /// Connections that are cut by a proxy in front of the server.
     Network,
     /// Another process that works at the same time.
     Beside,

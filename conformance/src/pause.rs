@@ -12,19 +12,18 @@ use crate::failure::{Failure, Verdict};
 use crate::harness::TestClock;
 use crate::progress::on_its_own;
 
-/// Whether a call is held before or after it reads the clock.
+/// Whether a call is paused before or after it reads the clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Held {
     BeforeItReads,
     AfterItHasRead,
 }
 
-/// The longest time for which a call is held while it reads the clock. It then continues, because it may hold a lock
-/// that other calls need.
+/// The limit on the pause of a call, which may hold a lock that other calls need.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Makes the call, holds it while it reads the clock, and runs `meanwhile`. Returns the answer to the call, and whether
-/// the call was held until `meanwhile` ended.
+/// Makes a call, and runs `meanwhile` while the call is paused at a reading of the clock. Returns the answer, and
+/// whether the pause lasted until `meanwhile` ended.
 pub(crate) async fn with_call_held<T: Send + 'static>(
     clock: &dyn TestClock,
     held: Held,
@@ -46,11 +45,12 @@ pub(crate) async fn with_call_held<T: Send + 'static>(
         None => call.await,
     };
     done?;
-    let answer = answer.map_err(|_| Failure::new("something panicked; the message is above"))?;
+    let answer = answer.map_err(|_| Failure::new("the call panicked; the message is above"))?;
     Ok((answer?, was_held))
 }
 
-/// Creates a reading of the clock that blocks once: it signals that it was reached, and waits for a message.
+/// Creates a reading of the clock that signals its first use, and then blocks until a message arrives or [`PATIENCE`]
+/// has passed.
 fn hold_first(held: Held) -> (oneshot::Receiver<()>, mpsc::SyncSender<()>, Reading) {
     let ((reach, reached), (go_on, told)) = (oneshot::channel(), mpsc::sync_channel(0));
     let first = Mutex::new(Some((reach, told)));

@@ -46,7 +46,7 @@ pub fn run_with(harness: impl Harness, options: impl Into<Options>) -> ExitCode 
     }
 }
 
-/// Reports that the suite started this process as a neighbour, but its `main` did not call `neighbour`.
+/// Reports that `main` did not call `neighbour` in a process that the suite has started as a neighbour.
 fn unopened() -> ExitCode {
     // The process must end here. It would otherwise run the suite again.
     eprintln!(
@@ -73,7 +73,6 @@ pub fn certify(
     }
 }
 
-/// One run of the suite.
 struct Run {
     runner: Runner,
     options: Options,
@@ -142,7 +141,7 @@ impl Run {
         self.certificate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a case and enters its end into the certificate.
+    /// Runs a case and records its result in the certificate.
     #[allow(clippy::disallowed_methods, reason = "people ask how long a case takes; nothing depends on it")]
     fn end(&self, number: usize, case: &Case) -> End {
         if self.over.is_now() {
@@ -171,8 +170,7 @@ fn take<T>(next: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     next.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
-/// Creates a trial for each case. Cases whose failures are easy to read come first. Cases that the backend leaves out
-/// have the reason as their kind.
+/// Creates a trial for each case. Cases whose failures are easy to read come first.
 fn trials(run: &Arc<Run>) -> Vec<Trial> {
     let certificate = run.entered();
     let entries = certificate.entries().iter().enumerate().filter(|(_, entry)| run.options.has(entry.case.part()));
@@ -189,9 +187,10 @@ fn trials(run: &Arc<Run>) -> Vec<Trial> {
     entries.into_iter().map(trial).collect()
 }
 
-/// Prints the failure of a case at once, because the run may take minutes or be killed. Returns the end of the case.
+/// Prints the failure of a case at once, and returns `end` unchanged.
 fn told(case: &Case, end: End) -> End {
     if let End::Failed(why) = &end {
+        // A long run may be killed before its report.
         eprintln!("---- {} ----\n{why}\n", case.name());
     }
     end
@@ -220,7 +219,6 @@ fn matches(name: &str, filters: &str, exact: bool) -> bool {
 mod tests {
     use super::*;
 
-    /// A case that was ignored or not run does not pass, even if its caller selected it.
     #[test]
     fn a_case_that_was_not_run_has_not_passed() {
         assert!(result(End::Held, None).is_ok());

@@ -13,14 +13,14 @@ use crate::failure::Failure;
 
 const LOOK: Duration = Duration::from_secs(10);
 
-/// The number of successive checks without a step after which a case is ended. They take three minutes.
+/// A case is ended after this many successive checks without progress, which take three minutes.
 const STANDSTILL: u32 = 18;
 
-/// The most steps of a case. The limit ends a case that retries in vain without a pause.
+/// The limit on the steps of a case, which ends a case that retries without a pause.
 const MOST_STEPS: u64 = 2_000_000;
 
 tokio::task_local! {
-    /// How often a future of this case was woken and polled.
+    /// The number of steps of the running case: polls of its futures.
     static STEPS: Arc<AtomicU64>;
 }
 
@@ -30,10 +30,10 @@ pub(crate) async fn bounded<T: Send>(case: impl Future<Output = T> + Send) -> Re
     let case = STEPS.scope(Arc::clone(&steps), counted(case)).map(Ok);
     // `FuturesUnordered` polls each future only when that future was woken, so a check does not count as a step.
     let mut both = FuturesUnordered::from_iter([Either::Left(case), Either::Right(standstill(&steps).map(Err))]);
-    both.next().await.unwrap_or_else(|| Err(Failure::new("nothing was run")))
+    both.next().await.unwrap_or_else(|| Err(Failure::new("the case was not run")))
 }
 
-/// Wraps a future of this case that runs as a separate task, so that its steps count for the case.
+/// Wraps the future of a separate task, so that its steps count as steps of this case.
 pub(crate) fn on_its_own<T>(future: impl Future<Output = T>) -> impl Future<Output = T> {
     let steps = STEPS.try_with(Arc::clone).unwrap_or_default();
     STEPS.scope(steps, counted(future))
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_step_of_a_task_is_progress_of_its_case() {
+    async fn steps_of_a_spawned_task_count_as_progress_of_the_case() {
         let case = async {
             let task = async {
                 for _ in 0..10 {

@@ -27,16 +27,15 @@ pub enum Cut {
     RequestLost,
     /// A part of the request reaches the server, too little to be executed; the connection is reset.
     HalfRequest,
-    /// The server has answered the request and has finished with the connection, or has closed it without an answer;
-    /// then the connection is reset.
+    /// The server gets the whole request. The client gets no answer, and its connection is reset.
     ReplyLost,
     /// As [`ReplyLost`](Self::ReplyLost), but a part of the answer arrives, and then the connection ends.
     HalfReply,
-    /// The server has answered the request or closed the connection; the client gets nothing more, on an open
-    /// connection.
+    /// The server answers the request or closes the connection. The client gets nothing more, and its connection stays
+    /// open.
     NoAnswer,
-    /// The request is kept, with all that the client sends after it on the same connection, until
-    /// [`Proxy::let_go`] delivers it. The client gets nothing, on an open connection.
+    /// The proxy keeps the request, and all later bytes of the same connection, until [`Proxy::let_go`] delivers them.
+    /// The client gets nothing, and its connection stays open.
     Kept,
 }
 
@@ -65,16 +64,15 @@ pub struct Proxy {
     accepting: JoinHandle<()>,
 }
 
-/// The state that the connections of a proxy share.
 struct Plan {
     upstream: SocketAddr,
     trap: Mutex<Option<Trap>>,
-    /// How long a connection that is opened after a cut waits before it reaches the server.
+    /// How long each new connection waits after a cut, before the proxy connects it to the server.
     wait: Mutex<Duration>,
     cuts: watch::Sender<usize>,
     /// Whether the proxy delivers kept requests.
     lets_go: watch::Sender<bool>,
-    /// How often all connections were ended.
+    /// The number of times that the proxy ended all its connections.
     ends: watch::Sender<usize>,
     delivered: watch::Sender<usize>,
     kept: AtomicUsize,
@@ -193,12 +191,12 @@ impl fmt::Debug for Proxy {
 }
 
 impl Plan {
-    /// Replaces the armed trap, and returns the old trap.
+    /// Replaces the armed trap by `trap`, and returns the trap that was armed before.
     fn set(&self, trap: Option<Trap>) -> Option<Trap> {
         std::mem::replace(&mut *self.trap.lock().unwrap_or_else(PoisonError::into_inner), trap)
     }
 
-    /// Passes the armed trap to `look`. If the trap strikes, disarms it, unless it strikes repeatedly.
+    /// Calls `look` with the armed trap. If `look` returns a value, a trap that strikes only once is disarmed.
     fn strike<T>(&self, look: impl FnOnce(&mut Trap) -> Option<T>) -> Option<T> {
         let mut armed = self.trap.lock().unwrap_or_else(PoisonError::into_inner);
         let struck = look(armed.as_mut()?)?;
@@ -223,7 +221,7 @@ impl Plan {
         self.delivered.send_modify(|delivered| *delivered += 1);
     }
 
-    /// Returns how long this connection must wait, if a cut was made before.
+    /// Returns how long a new connection must wait, or `None` if no connection was cut before or no wait is set.
     fn delay(&self) -> Option<Duration> {
         let wait = *self.wait.lock().unwrap_or_else(PoisonError::into_inner);
         (*self.cuts.borrow() > 0 && !wait.is_zero()).then_some(wait)
@@ -234,7 +232,7 @@ impl Plan {
     }
 }
 
-/// Accepts connections, which end with this task.
+/// Accepts connections, which end when this task ends.
 async fn accept(listener: TcpListener, plan: Arc<Plan>) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
@@ -259,7 +257,8 @@ async fn serve(mut client: TcpStream, plan: Arc<Plan>) {
     }
 }
 
-/// Keeps a client from its server for this time. Returns what the client has sent meanwhile, or `None` if it is gone.
+/// Waits for the time `wait`. Returns the bytes that the client has sent meanwhile, or `None` if the client has closed
+/// its connection.
 #[allow(clippy::disallowed_methods, reason = "a client that is kept from its server waits in real time")]
 async fn kept(client: &mut TcpStream, wait: Option<Duration>) -> Option<Vec<u8>> {
     let mut sent = Vec::new();

@@ -14,7 +14,7 @@ use crate::progress::on_its_own;
 /// The numbers of callers in races.
 pub(crate) const SIZES: [usize; 4] = [2, 8, 24, 64];
 
-/// Starts `count` callers at one barrier and waits for all. Returns their answers in the order of their numbers.
+/// Starts `count` callers at one barrier, and returns their answers in the order of their numbers.
 pub(crate) async fn race<T, Fut>(count: usize, call: impl Fn(usize) -> Fut) -> Result<Vec<T>, Failure>
 where
     T: Send + 'static,
@@ -34,7 +34,7 @@ where
     answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// [`repeated`] gives up after `MOST` attempts, or after `LEAST` attempts once `PATIENCE` has passed.
+/// The limit on the attempts of [`repeated`].
 const MOST: u32 = 1_000;
 const LEAST: u32 = 30;
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -47,8 +47,8 @@ where
     repeated(call, Error::is_retryable).await
 }
 
-/// Repeats a call after each error that `again` accepts, and returns its first answer. Gives up after `MOST` attempts,
-/// or after `LEAST` attempts once `PATIENCE` has passed.
+/// Repeats a call after each error that `again` accepts, and returns the first answer. Gives up after `MOST` attempts,
+/// or earlier when `PATIENCE` has passed and `LEAST` attempts were made.
 #[allow(clippy::disallowed_methods, reason = "how long a store goes without an answer for real")]
 pub(crate) async fn repeated<T, Fut>(call: impl Fn() -> Fut, again: impl Fn(&Error) -> bool) -> Result<T, Failure>
 where

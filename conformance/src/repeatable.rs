@@ -15,14 +15,14 @@ use crate::world::World;
 pub(crate) use cutting::{Clients, MOST_REQUESTS, cut_everywhere};
 pub(crate) use dropping::drop_everywhere;
 
-/// What the answer to a call says about the call.
+/// Which attempt of a call took effect, according to the answer to the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     /// This attempt took effect.
     Now,
     /// An earlier attempt took effect.
     Before,
-    /// An attempt took effect. The answer does not say which.
+    /// An attempt took effect, but the answer does not show which attempt.
     Done,
     /// A wrong answer.
     Wrong(String),
@@ -38,25 +38,24 @@ impl Told {
     }
 }
 
-/// A call that carries an id or names a state, so that it can be repeated.
+/// A call that can be repeated without a second effect.
 #[async_trait]
 pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
     /// The objects that the call works on.
     type Scene: Send + Sync;
 
-    /// Creates the objects that the call works on. `place` is a name that no other scene of the case has.
+    /// Creates the objects that the call works on, under the unique name `place`.
     async fn set(self, world: &World, place: &str) -> Result<Self::Scene, Failure>;
 
-    /// Returns a text that the call's requests contain, and that no name of a namespace contains.
+    /// Returns a text that occurs in the call's requests but in no namespace's name.
     fn needle(scene: &Self::Scene) -> &str;
 
-    /// Returns whether the store recognises a repetition of the call, whichever calls came between.
+    /// Returns whether the store recognises a repetition of the call even after other calls.
     fn is_known_again(self) -> bool {
         true
     }
 
-    /// Returns whether the caller must make sure that no earlier attempt is in flight. A caller that loses answers
-    /// cannot make this call.
+    /// Returns whether the call is correct only if no earlier attempt is in flight.
     fn needs_calm(self) -> bool {
         false
     }
@@ -66,15 +65,15 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
     /// Returns whether the call is done, or `None` if no read shows that.
     async fn is_done(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure>;
 
-    /// Checks that the call took effect once and that nothing else changed. May change the scene, which is not used
-    /// again.
+    /// Checks that the call took effect once and changed nothing else. May change the scene.
     async fn ensure_done(self, world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict;
 
-    /// Makes a call on another scene with the client that had the fault, and checks that a new client sees its effect.
+    /// Makes a call on another scene with the client `old`, which had the fault, and checks that the client `fresh`
+    /// sees the effect.
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict;
 }
 
-/// Returns the calls that a caller in this world may make, each with its index in `calls`.
+/// Returns the calls that the suite may make on this store, each with its index in `calls`.
 fn allowed<C: Repeatable>(world: &World, calls: &[C]) -> impl Iterator<Item = (usize, C)> {
     let calm = !world.loses_answers();
     calls.iter().copied().enumerate().filter(move |(_, call)| calm || !call.needs_calm())

@@ -17,11 +17,11 @@ use crate::world::{Profile, World};
 /// The outcome of a case.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The case held.
+    /// The backend keeps the promise that the case tests.
     Passed,
     /// The case was not run, because the backend does not declare what the case needs.
     Ignored(String),
-    /// The case did not hold.
+    /// The backend breaks the promise, or the case could not be run to its end.
     Failed(Failure),
 }
 
@@ -78,7 +78,7 @@ impl Runner {
         let world = World::of(harness, sandbox, seed, self.profile, over.clone()).await?;
         let run = AssertUnwindSafe(case.run(&world)).catch_unwind();
         let outcome = bounded(run).await?;
-        outcome.unwrap_or_else(|_| Err(Failure::new("something panicked; the message is above")))?;
+        outcome.unwrap_or_else(|_| Err(Failure::new("the case panicked; the message is above")))?;
         Ok(Outcome::Passed)
     }
 }

@@ -16,15 +16,14 @@ use crate::harness::Restart;
 /// The time between two checks whether the server accepts connections.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The number of checks, about five minutes of them, after which a start of the server has failed.
+/// The start of a server fails after this many checks, which take about five minutes.
 const MOST_LOOKS: u32 = 15_000;
 
-/// The first port for servers. Servers have lower ports than outgoing connections, so that no connection takes a
-/// server's port while the server is down.
+/// The first port for servers, below the ports of outgoing connections.
 const FIRST_PORT: u32 = 10_240;
 const PORTS: u32 = 32_768 - FIRST_PORT;
 
-/// The most ports on which a server is started. A server ends at once if another process has taken its port.
+/// The most ports that are tried for one server, because another process may take a port first.
 const ATTEMPTS: u32 = 5;
 
 /// The number of ports that this process has tried.
@@ -100,10 +99,11 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Returns a free port. Each call returns another port. The first ports of different processes are far apart.
+/// Returns a free port, a different port for each call.
 async fn free_port() -> io::Result<u16> {
     for _ in 0..PORTS {
         let looked = LOOKED.fetch_add(1, Ordering::Relaxed);
+        // Different processes start their search at distant ports.
         let port = FIRST_PORT + process::id().wrapping_mul(2_654_435_761).wrapping_add(looked) % PORTS;
         let port = u16::try_from(port).map_err(io::Error::other)?;
         if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.is_ok() {

@@ -49,13 +49,11 @@ pub(crate) struct Over {
 }
 
 impl Over {
-    /// Creates a condition that ends the run when the stop is requested, or after this time.
     #[allow(clippy::disallowed_methods, reason = "a budget is of real time; no case depends on it")]
     pub(crate) fn new(asked: Stop, within: Option<Duration>) -> Self {
         Self { asked, at: within.and_then(|time| Instant::now().checked_add(time)) }
     }
 
-    /// Creates a condition that never ends the run.
     pub(crate) fn never() -> Self {
         Self { asked: Stop::new(), at: None }
     }

@@ -9,7 +9,8 @@ use crate::case::{Case, Row};
 pub enum Selection {
     /// All cases.
     Everything,
-    /// The first case of each part and of each family: for another set-up of a backend that is tested with all cases.
+    /// The first case of each part and of each family. Meant for the other set-ups of a backend, if one set-up runs all
+    /// cases.
     Smoke,
 }
 

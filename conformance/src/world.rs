@@ -85,7 +85,7 @@ impl World {
         Ok(Self { harness, sandbox, store, seed, profile, over, drawn: AtomicU64::new(0) })
     }
 
-    /// Creates another world with the same harness and seed.
+    /// Creates another `World` with the same harness and seed.
     pub(crate) async fn another(&self) -> Result<Self> {
         let (harness, sandbox) = (Arc::clone(&self.harness), self.harness.fresh().await?);
         Self::of(harness, sandbox, self.seed, self.profile, self.over.clone()).await
@@ -109,7 +109,7 @@ impl World {
         self.seed
     }
 
-    /// Returns a new random number generator. The seed and the number of earlier calls determine its numbers.
+    /// Returns a new random number generator, determined by the seed and the number of earlier calls.
     pub(crate) fn rng(&self) -> Rng {
         let draw = self.drawn.fetch_add(1, Ordering::Relaxed);
         Rng::with_seed(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(draw))
@@ -124,12 +124,11 @@ impl World {
         &self.store
     }
 
-    /// Opens a new client of the same sandbox, as another process would.
     pub(crate) async fn client(&self) -> Result<Arc<dyn Backend>> {
         self.sandbox.open().await
     }
 
-    /// Restarts the server. The first client, which was connected to it, must reconnect.
+    /// Restarts the server, and waits until the first client has reconnected.
     pub(crate) async fn restart(&self, how: Restart) -> Verdict {
         self.sandbox.restart(how).await?;
         answered(|| self.store.ping()).await
@@ -144,7 +143,6 @@ impl World {
         self.filled_bank("bank", count).await
     }
 
-    /// Creates a bank of this name with `count` items.
     pub(crate) async fn filled_bank(&self, name: &str, count: usize) -> Result<Arc<dyn ItemBank>> {
         let bank = self.store.item_bank(&name.parse()?)?;
         bank.add(&items(count)?).await?;
@@ -178,7 +176,7 @@ impl World {
     /// Returns the whole contents of the default bank, read without the library where the harness can.
     pub(crate) async fn audit(&self) -> Result<Vec<ListedItem>, Failure> {
         let audit = self.sandbox.audit(&Namespace::new("bank")?).await;
-        audit.map_err(|error| Failure::from(error).during("the audit of the bank, which has items"))
+        audit.map_err(|error| Failure::from(error).during("the audit of a bank with items"))
     }
 
     /// Returns whether the suite can move the clock instead of waiting.
@@ -186,7 +184,7 @@ impl World {
         self.sandbox.clock().is_some()
     }
 
-    /// Lets this much of the store's time pass.
+    /// Moves the store's clock forward, or waits if the clock cannot be moved.
     #[allow(clippy::disallowed_methods, reason = "a store on a real clock expires things in real time alone")]
     pub(crate) async fn pass(&self, duration: Duration) {
         match self.sandbox.clock() {
@@ -215,29 +213,27 @@ impl World {
         self.harness.declared().loses_answers()
     }
 
-    /// Returns whether the clock can be moved so far that the store forgets what has ended. The clock must not be moved
-    /// so far while an earlier attempt may be in flight: the store could not tell the attempt from a new call.
+    /// Returns whether a case may move the clock until the store forgets ended entries.
     pub(crate) fn can_forget(&self) -> bool {
+        // After a lost answer, a store that has forgotten the call would take a late attempt for a new call.
         self.can_travel() && !self.loses_answers()
     }
 
-    /// Lets time pass until the store may forget what has ended. Does nothing if [`can_forget`](Self::can_forget) is
-    /// false.
+    /// If [`can_forget`](Self::can_forget) is true, lets time pass until the store may forget what has ended.
     pub(crate) async fn pass_memory(&self) {
         if let (true, Retention::For(week)) = (self.can_forget(), Retention::DEFAULT) {
             self.pass(week + self.short()).await;
         }
     }
 
-    /// Lets time pass as [`pass_memory`](Self::pass_memory) does, and lets upkeep delete everything that it may.
+    /// Lets time pass as [`pass_memory`](Self::pass_memory) does, and then runs upkeep until nothing is left to delete.
     pub(crate) async fn outlast_memory(&self) -> Verdict {
         self.pass_memory().await;
         self.upkeep().await?;
         Ok(())
     }
 
-    /// Lets upkeep delete everything that it may, and returns the number of deleted entries. One call covers only some
-    /// of a store's data if the store is large or shared.
+    /// Runs upkeep until nothing is left to delete, and returns the number of deleted entries.
     pub(crate) async fn upkeep(&self) -> Result<u64> {
         let mut deleted = 0;
         loop {

@@ -49,12 +49,11 @@ fn cases_that_need_each_answer_belong_to_the_expected_clauses() {
     assert!(excused.iter().all(may_be), "{excused:?}");
 }
 
-/// The clauses of the facade and of the processor, which other tests than this suite cover.
+/// The clauses of the facade and of the processor, which tests outside this suite cover.
 const ELSEWHERE: [&str; 3] = ["S-6", "S-7", "P-5"];
 
-/// The contract's text and the table name the same clauses.
 #[test]
-fn the_contract_and_the_table_name_the_same_clauses() {
+fn contract_and_table_have_the_same_clauses() {
     let contract = include_str!("../../docs/CONTRACT.md");
     for clause in CLAUSES {
         let (part, number) = clause.id.split_once('-').unwrap();

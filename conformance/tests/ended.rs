@@ -12,7 +12,7 @@ use storagebox_conformance::{
 use storagebox_core::{Backend, ListedItem, Namespace, Result, async_trait};
 use storagebox_memory::MemoryStore;
 
-/// A server that gets a request, stops the run and does not answer.
+/// A server that stops the run at the first request and never answers.
 struct Silent(Stop);
 
 #[async_trait]
@@ -50,7 +50,7 @@ fn a_case_is_dropped_when_the_run_is_stopped() {
     assert_nothing_was_run(&certify(Silent(stop), options, |_, _| {}).unwrap());
 }
 
-/// A server that stops the run and answers no more when a second sandbox is created while the first sandbox exists.
+/// A server that works until a second sandbox is created, and then stops the run and never answers.
 struct SilentLater<H> {
     stop: Stop,
     first: Arc<()>,

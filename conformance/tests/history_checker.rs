@@ -147,7 +147,7 @@ fn overlapping_writes_may_take_effect_in_reverse_order() {
 }
 
 #[test]
-fn an_old_value_read_after_the_new_one_is_a_violation() {
+fn reading_an_old_value_after_the_new_one_is_a_violation() {
     let register = Recorder::new();
     let write = register.invoke(0, Write(1));
     call(&register, 1, Read, Value(1));
@@ -157,7 +157,7 @@ fn an_old_value_read_after_the_new_one_is_a_violation() {
 }
 
 #[test]
-fn any_one_of_the_overlapping_calls_may_win_the_token() {
+fn any_overlapping_call_may_win_the_token() {
     let token = Recorder::new();
     let clients = [0, 1, 2].map(|client| token.invoke(client, Consume));
     for (client, reply) in clients.into_iter().zip([Late, Busy, Won]) {
@@ -168,7 +168,7 @@ fn any_one_of_the_overlapping_calls_may_win_the_token() {
 }
 
 #[test]
-fn the_reply_late_before_any_call_can_win_is_a_violation() {
+fn a_first_call_that_finds_a_spent_token_is_a_violation() {
     let token = Recorder::new();
     call(&token, 0, Consume, Late);
     call(&token, 1, Consume, Won);
@@ -201,7 +201,7 @@ just before it responded, the state was one of:
 /// The register reads 3, then 4, then 3 again, but 3 is written once. Of all 18 calls, the report shows only these
 /// three reads.
 #[test]
-fn the_report_shows_the_calls_that_matter() {
+fn the_report_shows_only_the_calls_that_prove_the_violation() {
     let register = Recorder::new();
     for value in 1..=8 {
         call(&register, 0, Write(value), Written);
@@ -225,7 +225,7 @@ whatever the 15 other calls did, and whenever
 }
 
 #[test]
-fn an_unknown_outcome_may_have_an_effect() {
+fn a_call_with_unknown_outcome_may_take_effect() {
     let token = Recorder::new();
     lose(&token, 0, Consume);
     call(&token, 1, Consume, Late);
@@ -233,7 +233,7 @@ fn an_unknown_outcome_may_have_an_effect() {
 }
 
 #[test]
-fn an_unknown_outcome_may_have_no_effect() {
+fn a_call_with_unknown_outcome_may_have_no_effect() {
     let token = Recorder::new();
     lose(&token, 0, Consume);
     call(&token, 1, Consume, Won);
@@ -241,7 +241,7 @@ fn an_unknown_outcome_may_have_no_effect() {
 }
 
 #[test]
-fn an_unknown_outcome_may_take_effect_after_later_calls() {
+fn a_call_with_unknown_outcome_may_take_effect_after_later_calls() {
     let register = Recorder::new();
     lose(&register, 0, Write(1));
     call(&register, 0, Write(2), Written);
@@ -251,7 +251,7 @@ fn an_unknown_outcome_may_take_effect_after_later_calls() {
 }
 
 #[test]
-fn an_unknown_outcome_takes_effect_at_most_once() {
+fn a_call_with_unknown_outcome_takes_effect_at_most_once() {
     let register = Recorder::new();
     lose(&register, 0, Write(1));
     call(&register, 1, Read, Value(1));
@@ -261,7 +261,7 @@ fn an_unknown_outcome_takes_effect_at_most_once() {
 }
 
 #[test]
-fn an_unknown_outcome_has_no_effect_before_its_invocation() {
+fn a_call_with_unknown_outcome_has_no_effect_before_it_is_made() {
     let register = Recorder::new();
     call(&register, 1, Read, Value(1));
     lose(&register, 0, Write(1));
@@ -269,7 +269,7 @@ fn an_unknown_outcome_has_no_effect_before_its_invocation() {
 }
 
 #[test]
-fn unknown_outcomes_without_effect_add_no_configurations() {
+fn calls_that_cannot_take_effect_add_no_configurations() {
     let token = Recorder::new();
     call(&token, 0, Consume, Won);
     for client in 1..=63 {
@@ -316,7 +316,7 @@ fn more_than_1000_events_are_over_budget() {
 }
 
 #[test]
-fn too_many_configurations_are_over_budget_and_do_not_pass() {
+fn too_many_configurations_are_over_budget() {
     let register = Recorder::new();
     for value in 1..=20 {
         lose(&register, 0, Write(value));
@@ -328,7 +328,7 @@ fn too_many_configurations_are_over_budget_and_do_not_pass() {
 }
 
 #[test]
-fn configurations_are_counted_through_the_whole_history() {
+fn the_limit_applies_to_the_configurations_of_the_whole_history() {
     let register = Recorder::new();
     for _ in 0..10 {
         call(&register, 0, Read, Value(0));
@@ -360,7 +360,7 @@ fn each_key_has_its_own_history() {
 }
 
 #[test]
-fn the_history_of_threads_on_an_atomic_token_is_linearizable() {
+fn threads_that_race_for_an_atomic_token_make_a_linearizable_history() {
     for _ in 0..200 {
         let (spent, recorder) = (AtomicBool::new(false), Recorder::new());
         thread::scope(|scope| {

@@ -77,8 +77,8 @@ fn having(parts: &'static [Part]) -> Embedded<Only> {
     missing.fold(harness, |harness, part| harness.without(part, "the store does not have this part"))
 }
 
-/// Runs all cases on a store with these parts. Returns the number of passed cases that every store runs, and the number
-/// of passed cases of these parts.
+/// Runs all cases on a store with these parts. Returns how many cases passed: those for every store, and those for
+/// these parts.
 fn held(parts: &'static [Part]) -> (usize, usize) {
     let runner = Runner::new(having(parts), Profile::SMOKE).unwrap();
     let (mut shared, mut own) = (0, 0);
@@ -94,7 +94,7 @@ fn held(parts: &'static [Part]) -> (usize, usize) {
 }
 
 #[test]
-fn each_part_alone_is_certified() {
+fn a_store_with_only_one_part_is_certified() {
     for parts in ALL.iter().map(std::slice::from_ref) {
         let (shared, own) = held(parts);
         assert!(shared >= 24 && own >= 25, "{parts:?}: {shared} shared cases, {own} of its own");
@@ -102,7 +102,7 @@ fn each_part_alone_is_certified() {
 }
 
 #[test]
-fn banks_with_records_are_certified_for_the_deduplicator() {
+fn a_store_with_banks_and_records_runs_the_deduplicator_cases() {
     let (_, apart) = held(&[Part::ItemBank]);
     let (_, others) = held(&[Part::Dedup]);
     let (_, together) = held(&[Part::ItemBank, Part::Dedup]);

@@ -49,7 +49,7 @@ async fn connect(proxy: &Proxy) -> BufReader<TcpStream> {
     BufReader::new(TcpStream::connect(proxy.addr()).await.unwrap())
 }
 
-/// Sends the pieces, each in its own segment where possible, and reads one line or as much of it as arrives.
+/// Sends the pieces one after another, and reads one line or the part of a line that arrives.
 async fn ask(client: &mut BufReader<TcpStream>, pieces: &[&str]) -> std::io::Result<String> {
     client.get_ref().set_nodelay(true)?;
     for piece in pieces {
@@ -62,7 +62,7 @@ async fn ask(client: &mut BufReader<TcpStream>, pieces: &[&str]) -> std::io::Res
 }
 
 #[tokio::test]
-async fn requests_without_the_armed_text_pass() {
+async fn the_proxy_passes_requests_without_the_armed_text() {
     let (proxy, noted) = proxied().await;
     let mut client = connect(&proxy).await;
     proxy.arm(Cut::RequestLost, "order-18", 0);
@@ -86,7 +86,7 @@ async fn a_lost_request_does_not_reach_the_server() {
     }
 }
 
-/// Accepts a connection and ends it with a reset. If `reads` is true, the server reads the request before the reset.
+/// Accepts a connection and resets it, after reading the request if `reads` is true.
 async fn resetting(listener: TcpListener, reads: bool) {
     let (mut client, _) = listener.accept().await.unwrap();
     client.set_zero_linger().unwrap();
@@ -134,7 +134,7 @@ async fn a_request_whose_reply_is_lost_reaches_the_server() {
 }
 
 #[tokio::test]
-async fn every_third_reply_is_lost() {
+async fn the_proxy_can_lose_every_third_reply() {
     let (proxy, noted) = proxied().await;
     proxy.arm_every(Cut::ReplyLost, "order", 3);
     for number in 1..=9 {
@@ -148,7 +148,7 @@ async fn every_third_reply_is_lost() {
 }
 
 #[tokio::test]
-async fn cut_half_reply_sends_half_and_closes_the_connection() {
+async fn a_half_reply_cut_delivers_only_a_part_of_the_reply() {
     let (proxy, noted) = proxied().await;
     let mut client = connect(&proxy).await;
     proxy.arm(Cut::HalfReply, "order-17", 0);
@@ -158,7 +158,7 @@ async fn cut_half_reply_sends_half_and_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn cut_no_answer_keeps_the_connection_open() {
+async fn a_no_answer_cut_keeps_the_connection_open() {
     let (proxy, noted) = proxied().await;
     let mut client = connect(&proxy).await;
     proxy.arm(Cut::NoAnswer, "order-17", 0);
@@ -171,8 +171,7 @@ async fn cut_no_answer_keeps_the_connection_open() {
     assert!(futures_util::FutureExt::now_or_never(read).is_none(), "nothing to read, and no end");
 }
 
-/// The client sends the armed text in two segments, and the proxy reads the first segment before the second is sent.
-/// The proxy still recognises the text.
+/// The proxy recognises an armed text that the client sends in two segments.
 #[tokio::test]
 async fn a_split_request_is_recognised() {
     for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost] {
@@ -189,7 +188,7 @@ async fn a_split_request_is_recognised() {
     }
 }
 
-/// A slicing proxy delivers a request and its answer in many small pieces. Without slicing there are few pieces.
+/// A slicing proxy delivers a request and its answer in many small pieces.
 #[tokio::test]
 async fn sliced_data_arrives_completely_in_small_pieces() {
     const LENGTH: usize = 1_000;
@@ -211,7 +210,7 @@ async fn sliced_data_arrives_completely_in_small_pieces() {
     }
 }
 
-/// Reads `length` bytes. Returns the bytes, and the number of reads that delivered them.
+/// Reads `length` bytes, and returns the bytes and the number of reads.
 async fn pieces(from: &mut TcpStream, length: usize) -> (Vec<u8>, usize) {
     let (mut all, mut count, mut chunk) = (vec![], 0, [0; 4_096]);
     while all.len() < length {
@@ -224,7 +223,7 @@ async fn pieces(from: &mut TcpStream, length: usize) -> (Vec<u8>, usize) {
 }
 
 #[tokio::test]
-async fn a_cut_lets_the_given_number_of_requests_pass_first() {
+async fn a_cut_comes_after_the_given_number_of_requests() {
     let (proxy, noted) = proxied().await;
     let mut client = connect(&proxy).await;
     proxy.arm(Cut::ReplyLost, "order-17", 2);
@@ -236,7 +235,7 @@ async fn a_cut_lets_the_given_number_of_requests_pass_first() {
 }
 
 #[tokio::test]
-async fn each_request_with_its_answer_counts_as_a_round_trip() {
+async fn each_answered_request_counts_as_one_round_trip() {
     let (proxy, _) = proxied().await;
     let (mut one, mut other) = (connect(&proxy).await, connect(&proxy).await);
     ask(&mut one, &["a", "b", "c\n"]).await.unwrap();

@@ -32,7 +32,7 @@ const TRAITS: [(&str, layer::Part); 8] = [
 /// A text argument: the part, the method, and the position in the arguments, such as `Lease.op`.
 type Place = (String, String, String);
 
-/// Returns every text argument of the methods in [`NAMES`]. Cursors are left out, because the store chooses their text.
+/// Returns every text argument of the methods in [`NAMES`], except cursors, whose text the store chooses.
 fn arguments() -> BTreeSet<Place> {
     let mut places = BTreeSet::new();
     for (name, part) in TRAITS {
@@ -50,7 +50,7 @@ fn arguments() -> BTreeSet<Place> {
     places
 }
 
-/// Returns the types of the core that a list of arguments names.
+/// Returns the types of the core that occur in a list of arguments.
 fn types(arguments: &str) -> Vec<&str> {
     let named = arguments.split("storagebox_core::").skip(1);
     named.map(|name| name.split(|c: char| !c.is_alphanumeric()).next().unwrap()).collect()
@@ -85,7 +85,6 @@ impl Layer for Given {
     }
 }
 
-/// The texts of an argument, each with its place.
 type Texts<'a> = Vec<(&'static str, &'a str)>;
 
 trait Argument {
@@ -142,7 +141,7 @@ texts! {
         "Commit.key" [&commit.key], "Commit.message" [&commit.message];
 }
 
-/// Returns the texts of a call, each with its place.
+/// Returns the texts of a call, each with its position in the arguments, such as `Lease.op`.
 fn given(request: Request<'_>) -> Vec<(&'static str, String)> {
     macro_rules! of {
         ($($name:ident $($arg:ident)+;)*) => {
@@ -195,7 +194,7 @@ fn tried() -> BTreeMap<Place, BTreeSet<String>> {
     tried
 }
 
-/// Returns the texts that cases passed to both `take` and `record`.
+/// Returns the texts that both `take` and `record` were called with.
 fn pool(tried: &BTreeMap<Place, BTreeSet<String>>) -> BTreeSet<String> {
     let of = |part: &str, method: &str, path: &str| &tried[&(part.to_owned(), method.to_owned(), path.to_owned())];
     let (claims, ids) = (of("bank", "take", "ClaimId"), of("records", "record", "DedupId"));
@@ -203,7 +202,7 @@ fn pool(tried: &BTreeMap<Place, BTreeSet<String>>) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_text_of_every_method_is_tried() {
+fn the_cases_try_every_text_argument_of_every_method() {
     let (arguments, tried) = (arguments(), tried());
     assert!(arguments.len() > 45, "{} texts are listed", arguments.len());
     let pool = pool(&tried);
@@ -215,7 +214,7 @@ fn every_text_of_every_method_is_tried() {
 
 /// The parser finds a few known text arguments in [`NAMES`], and no payload or cursor.
 #[test]
-fn texts_are_found_in_arguments_and_in_their_fields() {
+fn the_parser_finds_texts_in_arguments_and_in_their_fields() {
     let found = arguments();
     let has =
         |part: &str, method: &str, path: &str| found.contains(&(part.to_owned(), method.to_owned(), path.to_owned()));

@@ -13,8 +13,7 @@ const ROWS: [(&str, &str, i64); 4] = [
     ("User#2/Movie#Z", "5", 1_721_757_100_000),
 ];
 
-/// The age of the tombstones of a namespace. It is longer than the age of the oldest row, so that the namespace accepts
-/// all rows.
+/// The tombstone age of a namespace that accepts all rows, because even the oldest row is younger.
 const FIFTY_YEARS: Duration = Duration::from_secs(50 * 365 * 24 * 3_600);
 
 #[tokio::main]

@@ -11,9 +11,9 @@ use storagebox::time::{Timer, TokioTimer};
 use storagebox::tokens::{Peeked, TokenBegun, TokenCommitted};
 use storagebox::{OneTimeTokens, Payload, Store};
 
-/// The lease of a press of the button. It is much longer than a press takes, so that no press loses its lease.
+/// The lease of a press of the button. A press takes much less time.
 const LEASE: Duration = Duration::from_secs(30);
-/// The lease of a press whose server crashes. It is short, so that the next press need not wait long.
+/// The lease of a press whose server crashes. A short lease lets the next press begin soon.
 const CRASHED: Duration = Duration::from_millis(200);
 
 /// The response of the site: a status and a text.
@@ -22,12 +22,11 @@ type Answer = (u16, String);
 #[derive(Clone)]
 struct Site {
     links: OneTimeTokens,
-    /// The number of sessions that have begun so far.
     sessions: Arc<AtomicU32>,
 }
 
 impl Site {
-    /// Handles `GET`: returns a page with a button. A scanner that only opens the link does not sign in.
+    /// Handles `GET`: returns a page with a button. A mail scanner that only opens the link does not sign in.
     async fn page(&self, token: &str) -> storagebox::Result<Answer> {
         Ok(match self.links.peek(token).await? {
             Peeked::Live => (200, "press the button to sign in".to_owned()),
@@ -35,8 +34,8 @@ impl Site {
         })
     }
 
-    /// Handles `POST`, which the button sends. `browser` is a random cookie that came with the page. It must not be
-    /// guessable, because a client with the link and the cookie gets the session.
+    /// Handles `POST`, which the button sends. `browser` is a random cookie of the page. The cookie must not be
+    /// guessable, because the link and the cookie together give access to the session.
     async fn button(&self, token: &str, browser: &str) -> storagebox::Result<Answer> {
         let lease = match self.links.begin(token, browser, LEASE).await? {
             TokenBegun::Started(lease) => lease,

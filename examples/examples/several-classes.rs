@@ -36,8 +36,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// Books a seat in the first class with a free seat, beginning with the class that the student wishes. Returns the
-/// class.
+/// Books a seat in the class that the student wishes, or else in the next class with a free seat. Returns the class.
 async fn book(seats: &Deduplicator, student: &str, wish: usize) -> Result<Option<String>> {
     for class in CLASSES.iter().cycle().skip(wish).take(CLASSES.len()) {
         match seats.assign(student, *class).await? {

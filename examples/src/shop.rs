@@ -26,13 +26,13 @@ pub struct Shop {
 /// The outcome of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ordered {
-    /// The order was placed, now or by an earlier request. Contains its receipt.
+    /// The order was placed, now or by an earlier request. Contains the receipt.
     Placed(String),
     /// Another request is placing the same order.
     BeingPlaced,
     /// The article was not in stock. An order with this id stays sold out, so a second try needs another id.
     SoldOut,
-    /// An order of another article has this id. It is unchanged.
+    /// An order of another article has this id. That order is unchanged.
     OtherOrder,
 }
 
@@ -64,8 +64,8 @@ pub enum Uncounted {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] Error),
-    /// The change was refused. Its operation was applied before with another number of pieces or was cancelled, or the
-    /// counter has no room for the value or for another operation.
+    /// The change was refused. The operation was cancelled or had another number of pieces before, or the counter has
+    /// no room for the value or the operation.
     #[error("the stock was not changed: {0:?}")]
     Refused(Counted),
 }
@@ -141,7 +141,7 @@ impl Shop {
         })
     }
 
-    /// Takes the article from the stock. The change has the order's id, so a second try after a crash is not counted.
+    /// Takes the article from the stock, once per order id.
     async fn place(&self, id: &str, sku: &str) -> Result<String, Uncounted> {
         match self.stock.add(sku, -1).within(0..).by(id).await? {
             Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(receipt(id)),

@@ -43,13 +43,13 @@ fn sample_data_has_the_promised_number_of_lines() {
 }
 
 #[test]
-fn another_seed_makes_other_data() {
+fn different_seeds_generate_different_data() {
     assert_ne!(data::codes(1), data::codes(2));
     assert_ne!(data::subscribers(1), data::subscribers(2));
 }
 
 #[test]
-fn odd_ids_contain_special_characters_within_the_limit() {
+fn odd_ids_file_has_special_characters_and_repeated_lines() {
     let odd = committed("odd-ids.txt");
     assert!(odd.lines().count() >= 60);
     assert!(odd.lines().all(|line| (1..=512).contains(&line.len())));

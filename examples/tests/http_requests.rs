@@ -43,7 +43,7 @@ async fn served() -> (server::Server, Arc<http::Http>, JoinHandle<std::io::Resul
 }
 
 #[tokio::test]
-async fn request_that_arrives_after_its_end_is_not_stored() {
+async fn late_put_does_not_store_an_ended_request() {
     let (server, client, serving) = served().await;
     for (body, id) in [("1", "/requests/8"), ("", "/requests/9")] {
         let body = Payload::try_from(body).unwrap();
@@ -64,7 +64,7 @@ async fn request_that_arrives_after_its_end_is_not_stored() {
 }
 
 #[tokio::test]
-async fn server_responds_according_to_its_table() {
+async fn server_returns_the_documented_status_for_each_call() {
     let (_, client, serving) = served().await;
     let (one, other) = (Payload::try_from("1").unwrap(), Payload::try_from("2").unwrap());
     for (number, (method, body, status, answer)) in [

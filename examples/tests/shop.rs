@@ -18,7 +18,7 @@ async fn shop(clock: &ManualClock) -> Shop {
 }
 
 #[tokio::test]
-async fn a_customer_sees_one_voucher_on_every_click() {
+async fn a_customer_sees_the_same_voucher_on_every_click() {
     let shop = shop(&ManualClock::new()).await;
     assert_eq!(shop.voucher("ada@example.com").await.unwrap().as_deref(), Some("SAVE-10"));
     assert_eq!(shop.voucher("ada@example.com").await.unwrap().as_deref(), Some("SAVE-10"));
@@ -41,7 +41,7 @@ async fn an_order_that_is_sent_twice_is_placed_once() {
 }
 
 #[tokio::test]
-async fn only_an_empty_stock_is_sold_out() {
+async fn article_is_sold_out_only_if_its_stock_is_empty() {
     let store = Store::new(MemoryStore::new());
     let shop = Shop::open(store.clone()).await.unwrap();
     shop.deliver("delivery-1", "red-shoes", 2).await.unwrap();
@@ -61,14 +61,14 @@ async fn only_an_empty_stock_is_sold_out() {
 }
 
 #[tokio::test]
-async fn order_id_of_another_article_returns_other_order() {
+async fn order_id_cannot_be_reused_for_another_article() {
     let shop = shop(&ManualClock::new()).await;
     assert!(matches!(shop.order("order-1", "red-shoes").await.unwrap(), Ordered::Placed(_)));
     assert_eq!(shop.order("order-1", "blue-shoes").await.unwrap(), Ordered::OtherOrder);
 }
 
 #[tokio::test]
-async fn webhook_in_work_in_another_process_must_be_delivered_again() {
+async fn webhook_that_another_process_handles_must_be_delivered_again() {
     let shop = shop(&ManualClock::new()).await;
     let (other, (begun, has_begun)) = (shop.clone(), tokio::sync::oneshot::channel());
     let working = tokio::spawn(async move {
@@ -93,7 +93,7 @@ async fn failed_webhook_is_processed_at_the_next_delivery() {
 }
 
 #[tokio::test]
-async fn unpaid_seat_is_free_for_another_visit_after_its_time() {
+async fn unpaid_seat_is_free_again_after_the_hold_ends() {
     let clock = ManualClock::new();
     let shop = shop(&clock).await;
     assert_eq!(shop.hold_seat("visit-1").await.unwrap(), Seat::Held("seat-1".into()));

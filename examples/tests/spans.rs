@@ -11,7 +11,6 @@ use storagebox_examples::shop::Shop;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-/// A log in memory, which the test reads.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -41,7 +40,7 @@ impl MakeWriter<'_> for Log {
 }
 
 #[tokio::test]
-async fn span_of_a_call_shows_its_order_and_no_address() {
+async fn span_of_a_call_shows_the_order_but_no_address() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter("debug")

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use bolero::{Driver, ValueGenerator, produce};
 
-/// The largest number of edits per input.
 const EDITS: usize = 6;
 
 /// Texts that parsers may treat specially.

@@ -4,7 +4,6 @@ use bolero::{Driver, ValueGenerator};
 
 use crate::bytes::{Edited, below};
 
-/// The largest number of edits per value.
 const EDITS: usize = 3;
 
 /// A value of a protocol. A test converts it to the type that its parser reads.
@@ -38,7 +37,6 @@ impl Value {
     }
 }
 
-/// The numbers that replace other values.
 const NUMBERS: [i64; 7] = [0, 1, -1, i64::MAX, i64::MIN, 1 << 53, 4_294_967_296];
 
 /// A generator of inputs: known values with a few edits.
@@ -81,7 +79,7 @@ impl EditedValue {
         Some(())
     }
 
-    /// Returns a random value of any kind, most often with bytes from the known values.
+    /// Returns a random value of any kind, usually with bytes of a known value.
     fn instead<D: Driver>(&self, driver: &mut D) -> Option<Value> {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Some(match below(10, driver)? {
@@ -98,7 +96,7 @@ impl EditedValue {
     }
 }
 
-/// Collects the bytes of all texts in a value.
+/// Adds the bytes of all texts in the value to `found`.
 fn gather(value: &Value, found: &mut Vec<Vec<u8>>) {
     match value {
         Value::Text(text) => found.push(text.as_bytes().to_vec()),

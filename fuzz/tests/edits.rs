@@ -9,7 +9,7 @@ fn add(counter: &AtomicUsize) {
 }
 
 #[test]
-fn all_inputs_are_tried_and_include_the_known_text() {
+fn every_input_is_tried_and_some_inputs_are_the_known_text() {
     let (all, known) = (AtomicUsize::new(0), AtomicUsize::new(0));
     texts(&["known", "other"], |text| {
         add(&all);
@@ -23,26 +23,26 @@ fn all_inputs_are_tried_and_include_the_known_text() {
 
 #[test]
 #[should_panic(expected = "test failed")]
-fn text_that_breaks_a_parser_is_found() {
+fn edits_include_a_text_that_breaks_a_parser() {
     texts(&["a=1&b=2"], |text| assert!(!text.contains('"'), "a quote in it"));
 }
 
 #[test]
 #[should_panic(expected = "test failed")]
-fn bytes_that_are_not_utf8_are_found() {
+fn edits_include_bytes_that_are_not_utf8() {
     bytes(&["text"], |bytes| assert!(std::str::from_utf8(bytes).is_ok(), "no UTF-8"));
 }
 
 #[test]
 #[should_panic(expected = "test failed")]
-fn list_without_its_last_value_is_found() {
+fn edits_include_a_list_without_its_last_value() {
     let list = Value::texts(&["word", "7"]);
     values(vec![list], |value| assert!(!matches!(value, Value::List(list) if list.len() < 2), "too short"));
 }
 
 #[test]
 #[should_panic(expected = "test failed")]
-fn largest_number_is_found_within_a_map() {
+fn edits_include_the_largest_number_within_a_map() {
     let map = Value::map([("count", Value::Number(1))]);
     let is_end = |value: &Value| *value == Value::Number(i64::MAX);
     values(vec![map], |value| {

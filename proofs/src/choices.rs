@@ -20,7 +20,7 @@ pub fn every_run(mut run: impl FnMut(&mut Choices) -> Result<(), String>) -> Res
 /// The choices that one run makes.
 #[derive(Debug, Default)]
 pub struct Choices {
-    /// The chosen option and the number of options, in the order of the run.
+    /// For each choice of the run, the chosen option and the number of options.
     made: Vec<(usize, usize)>,
     at: usize,
 }

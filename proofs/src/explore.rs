@@ -6,20 +6,20 @@ use std::hash::{Hash, Hasher};
 
 /// A world: the events that may happen and the promises that must hold.
 pub trait World {
-    /// Everything that matters for the future at one moment.
+    /// The state of the model at one moment.
     type State: Copy + Eq + Hash;
     /// A step from one state to another.
     type Event: Copy + fmt::Display;
-    /// A promise that a state breaks.
+    /// A broken promise.
     type Violation: fmt::Display;
 
     /// Returns the initial state.
     fn initial(&self) -> Self::State;
 
-    /// Adds every event that may happen next, with the state after it.
+    /// Adds every event that may happen in `state` to `next`, with the state after the event.
     fn successors(&self, state: &Self::State, next: &mut Vec<(Self::Event, Self::State)>);
 
-    /// Returns the representative of all states that differ only in names that do not matter.
+    /// Maps states that differ only in irrelevant names to the same state.
     fn canonical(&self, state: Self::State) -> Self::State;
 
     /// Checks that the state keeps every promise.
@@ -71,7 +71,7 @@ const FREE: u32 = u32::MAX;
 pub struct Reached<S> {
     states: Vec<S>,
     parents: Vec<u32>,
-    /// The index in `states` of each state, in a hash table with linear probing.
+    /// A hash table with linear probing, which contains the index of each state in `states`.
     table: Vec<u32>,
 }
 

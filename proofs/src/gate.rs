@@ -18,12 +18,11 @@ type Landing = Pin<Box<dyn Future<Output = Result<Response>> + Send>>;
 pub enum Permit {
     /// The request is applied, and its caller gets the answer.
     Go,
-    /// The request is applied later, and its caller gets an unknown outcome now.
+    /// The request is applied later, and its caller now gets an error with an unknown outcome.
     Late,
     /// The request is applied now, and once more later.
     Double,
-    /// The request is applied now, but its answer is lost. The request is repeated later, and the caller gets the
-    /// second answer.
+    /// The request is applied now and repeated later. The caller gets only the answer to the repetition.
     Repeat,
 }
 
@@ -83,12 +82,12 @@ impl Gate {
         lock(&self.slot).permit = Some(permit);
     }
 
-    /// Clears the waiting call of a worker that crashed.
+    /// Removes the waiting call, after the worker has crashed.
     pub(crate) fn clear(&self) {
         *lock(&self.slot) = Slot::default();
     }
 
-    /// Returns the number of requests that are still to be applied.
+    /// Returns the number of late requests that are not yet applied.
     pub(crate) fn late(&self) -> usize {
         lock(&self.late).len()
     }

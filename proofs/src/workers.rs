@@ -23,7 +23,7 @@ pub struct Limits {
 /// An event that may happen next.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// A worker's request continues.
+    /// The request of this worker continues, with this permit.
     Step(usize, Permit),
     /// A worker crashes and begins again.
     Crash(usize),
@@ -128,7 +128,6 @@ impl Workers {
         self.current = worker;
     }
 
-    /// Begins the worker, for the first time or again.
     fn begin(&mut self, worker: usize) {
         // The pending call is dropped before the gate is cleared.
         self.tasks[worker] = None;

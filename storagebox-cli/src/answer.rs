@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::exit::{Exit, Failure};
 use crate::text::printable;
 
-/// The width of wrapped text if standard output is no terminal.
+/// The width of wrapped text, in columns, if standard output is not a terminal.
 const READABLE: u16 = 100;
 
 /// The fields of an answer in the order of the table, and the exit code of the command.
@@ -29,15 +29,14 @@ pub(crate) enum Field {
     Text(String),
     Texts(Vec<String>),
     Figure(u64),
-    /// A figure that may be negative.
     Signed(i64),
     Flag(bool),
-    /// A recorded value, which need not be text.
+    /// A recorded value, which is not always UTF-8.
     Bytes(Vec<u8>),
     Lasts(Duration),
-    /// A text that only the table shows, for people.
+    /// A text that the table shows and the JSON leaves out.
     TableOnly(&'static str),
-    /// A value that only JSON shows, for programs.
+    /// A value that the JSON shows and the table leaves out.
     Json(Value),
 }
 
@@ -129,7 +128,8 @@ fn cells(field: &Field) -> Vec<String> {
     }
 }
 
-/// Returns a JSON field with exactly these bytes: as text, or in base 64 under a key that ends in `_base64`.
+/// Returns the bytes as a JSON field. Bytes that are not UTF-8 are encoded in base 64, under a key that ends in
+/// `_base64`.
 pub(crate) fn bytes_field(key: &str, bytes: &[u8]) -> (String, Value) {
     match str::from_utf8(bytes) {
         Ok(text) => (key.to_owned(), text.into()),
@@ -137,7 +137,7 @@ pub(crate) fn bytes_field(key: &str, bytes: &[u8]) -> (String, Value) {
     }
 }
 
-/// Returns the bytes as text for people, or only their number if they are not UTF-8.
+/// Returns the bytes as text, or a text with the number of bytes if they are not UTF-8.
 fn readable(bytes: &[u8]) -> String {
     match str::from_utf8(bytes) {
         Ok(text) => printable(text),
@@ -162,7 +162,7 @@ fn table(rows: impl Iterator<Item = (String, String)>) -> Table {
     table
 }
 
-/// Formats keys with long texts, which are wrapped at the width of the terminal.
+/// Formats pairs of a key and a text, and wraps each text at the width of the terminal.
 pub(crate) fn wrapped(rows: impl Iterator<Item = (String, String)>) -> String {
     let width = Term::stdout().size_checked().map_or(READABLE, |(_, columns)| columns);
     let mut table = table(rows);
@@ -173,7 +173,7 @@ pub(crate) fn wrapped(rows: impl Iterator<Item = (String, String)>) -> String {
     table.trim_fmt()
 }
 
-/// Writes a line. A closed pipe is no failure.
+/// Writes a line. A closed pipe is not an error.
 pub(crate) fn line(to: &mut dyn Write, text: &str) -> Result<(), Failure> {
     match writeln!(to, "{text}").and_then(|()| to.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_no_failure() {
+    fn printing_to_a_closed_pipe_is_no_failure() {
         assert_eq!(held().print(&mut Closed, true).unwrap(), Exit::Done);
     }
 }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-/// A check of an audit, described by what its figure counts.
+/// A check of an audit, with the name of a figure that must be within an expected range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Check(&'static str);
 
@@ -32,7 +32,7 @@ impl Check {
     pub(crate) const ALL_CARRIED: Self = Self("timed, spent or withdrawn items of the other bank, not copied");
     pub(crate) const NO_CHANGE_THERE: Self = Self("items of the other bank that changed during the import");
 
-    /// Returns the mismatch if the figure is not 0.
+    /// Returns a mismatch if `found` is not 0.
     pub(crate) fn none(self, found: u64) -> Option<Mismatch> {
         self.exactly(0, found)
     }
@@ -47,7 +47,6 @@ impl Check {
     }
 }
 
-/// A check that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch {
     pub check: Check,
@@ -77,8 +76,8 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Returns the figure as a JSON number. A figure fits into 64 bits, because it is a count or a difference of two
-/// counts.
+/// Returns the figure as a JSON number.
 fn figure(figure: i128) -> Value {
+    // A figure is a count or a difference of two counts, so it fits into 64 bits.
     i64::try_from(figure).ok().into()
 }

@@ -141,7 +141,7 @@ impl Cli {
 }
 
 impl Command {
-    /// Whether the command handles signals itself, to pass them on or to clean up.
+    /// Returns whether the command handles signals itself.
     pub(crate) fn hears_signals(&self) -> bool {
         match self {
             Self::Dedup(Dedup::Run(_)) => true,
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn clap_accepts_the_definition_of_the_command_line() {
         Cli::command().debug_assert();
     }
 }

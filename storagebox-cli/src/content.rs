@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::input::Source;
 use crate::output::Reserved;
 
-/// Reads the value. Stops at the first byte that makes it too long, and refuses the store's own files.
+/// Reads the value. Refuses the store's own files, and stops as soon as the value is too long.
 pub(crate) async fn read(content: &Content, reserved: &Reserved) -> Result<Payload, Failure> {
     let Some(file) = &content.file else {
         let text = content.text.as_deref().unwrap_or_default();
@@ -32,7 +32,7 @@ fn head(source: &Source) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes bytes unchanged. A closed pipe is no failure.
+/// Writes bytes unchanged. A closed pipe is not an error.
 pub(crate) fn write_to(to: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
     match to.write_all(bytes).and_then(|()| to.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),

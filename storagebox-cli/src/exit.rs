@@ -64,11 +64,11 @@ pub(crate) enum Failure {
     BankAudit(Vec<Mismatch>),
     #[error("nothing was imported: {}", list(.0))]
     NotImported(Vec<Mismatch>),
-    #[error("the two banks are not the same: {}", list(.0))]
+    #[error("the two banks differ: {}", list(.0))]
     NotTheSame(Vec<Mismatch>),
     #[error("the id {} did not get the item that it has in the other bank", printable(.0.as_str()))]
     TakenMeanwhile(ClaimId),
-    #[error("the claim of {} ended in this bank meanwhile, so the id cannot take an item there", printable(.0.as_str()))]
+    #[error("the claim of {} ended in this bank meanwhile, so the id cannot take an item here", printable(.0.as_str()))]
     EndedMeanwhile(ClaimId),
     #[cfg(feature = "conform")]
     #[error("the suite cannot run: {0}")]
@@ -86,7 +86,7 @@ pub(crate) enum Failure {
     Died(tokio::task::JoinError),
 }
 
-/// Converts an invalid input that was found before any call to `Argument`, and every other error to `Store`.
+/// An invalid input that was found before any call becomes `Argument`. Every other error becomes `Store`.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match (error.operation(), error.kind()) {
@@ -97,7 +97,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// Converts the failure to one of `dedup run`, which has its own exit codes.
+    /// Converts the failure to a failure of `dedup run`, which has its own exit codes.
     pub(crate) fn in_run(self) -> Self {
         match self {
             Self::Run(failure) => Self::Run(failure),
@@ -124,7 +124,7 @@ impl Failure {
         eprint_message(Kind::Help, format_args!("{}", self.help()));
     }
 
-    /// Returns the failure for programs, with the details of the store's error.
+    /// Returns the failure as JSON fields, with the details of the store's error.
     fn answer(&self) -> Answer {
         let code = self.exit().code();
         let answer = Answer::new(self.exit()).text("error", self.to_string()).text("help", self.help());
@@ -156,7 +156,7 @@ impl Failure {
         }
     }
 
-    /// Returns the message of the server or the system, if it is about access to the store and not about its contents.
+    /// Returns the message of the server or the system, if the access to the store failed.
     fn cause(&self) -> Option<String> {
         match self {
             Self::Store(error) if is_about_the_way(error) => root(error),

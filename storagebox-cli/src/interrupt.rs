@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::exit::{Exit, Failure};
 
-/// How long a command may take to reach its next await point.
+/// How long a command may take to reach its next await point after a signal.
 const GRACE: Duration = Duration::from_secs(5);
 
 pub(crate) async fn or_interrupted(
@@ -38,12 +38,11 @@ fn result(ended: Result<Result<Exit, Failure>, JoinError>) -> Result<Exit, Failu
     })
 }
 
-/// Signals within this time are one request to end. Programs that end others send a signal to the process and to its
-/// group, or a hang-up after another signal.
+/// Signals within this time count as one request to end. Some programs send several signals to end a process.
 pub(crate) const ONE_REQUEST: Duration = Duration::from_millis(100);
 
 impl Signals {
-    /// Waits for the next request to end.
+    /// Waits for the next signal that asks this process to end.
     #[allow(clippy::disallowed_methods, reason = "people and programs send signals in real time")]
     pub(crate) async fn request(&mut self) {
         loop {
@@ -72,7 +71,7 @@ pub(crate) const ENDS: [Signal; 5] = [Signal::HUP, Signal::INT, Signal::QUIT, Si
 #[cfg(windows)]
 pub(crate) const ENDS: [Signal; 1] = [Signal::INT];
 
-/// The signals of `ENDS`, and the signals to which each program gives its own meaning.
+/// The signals of `ENDS`, and the user signals, whose meaning each program chooses.
 #[cfg(unix)]
 pub(crate) const ALL: [Signal; 7] =
     [Signal::HUP, Signal::INT, Signal::QUIT, Signal::ALARM, Signal::TERM, Signal::USR1, Signal::USR2];
@@ -82,13 +81,13 @@ pub(crate) const ALL: [Signal; 1] = ENDS;
 #[cfg(unix)]
 pub(crate) struct Signals {
     listeners: Vec<(Signal, tokio::signal::unix::Signal)>,
-    /// When a signal last asked for the end.
+    /// The time of the last signal that asked for the end.
     requested: Option<Instant>,
 }
 
 #[cfg(unix)]
 impl Signals {
-    /// Listens to these signals, except those that this program was started to ignore, as by `nohup`.
+    /// Listens to these signals, except signals that this program ignores from its start, for example under `nohup`.
     pub(crate) fn listen(to: &[Signal]) -> io::Result<Self> {
         let ignored = ignored();
         let heard = to.iter().filter(|signal| ignored >> (signal.as_raw() - 1) & 1 == 0);
@@ -110,7 +109,7 @@ impl Signals {
     }
 }
 
-/// Returns the signals that this program was started to ignore, one bit per signal.
+/// Returns the signals that this program ignores from its start, one bit per signal.
 #[cfg(any(target_os = "android", target_os = "linux"))]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -139,7 +138,7 @@ impl ChildEnds {
     }
 }
 
-/// Windows sends no notifications. Instead the caller checks for an ended child after each short pause.
+/// Windows sends no notifications, so the caller checks for an ended child after each short pause.
 #[cfg(windows)]
 pub(crate) struct ChildEnds;
 

@@ -14,7 +14,7 @@ const TICK: Duration = Duration::from_millis(100);
 const FAULTY: &str = "{prefix:<12} [{bar:30}] {percent:>3}%  {done} {msg}  {faults}  {rate}  {eta} left";
 const UNSIZED: &str = "{prefix:<12} {spinner} {done} {msg}  {rate}  {elapsed}";
 
-/// The number of lines per update of the bar. An update takes longer than the work on a line.
+/// The number of lines per update of the bar. Updates at every line would take longer than the work.
 const STRIDE: u64 = 256;
 
 /// The number of lines or items done so far, shown as a bar.
@@ -22,13 +22,13 @@ const STRIDE: u64 = 256;
 pub(crate) struct Progress {
     bar: ProgressBar,
     done: Arc<AtomicU64>,
-    /// The number of lines or items per update of the bar.
     stride: u64,
 }
 
 impl Progress {
-    /// Counts the lines of a file. The bar measures bytes, because the number of lines is unknown before the end.
+    /// Creates the bar for the lines of a file, measured in bytes.
     pub(crate) fn of_lines(doing: &'static str, bytes: Option<u64>) -> Self {
+        // The number of lines is unknown before the end.
         Self::new(doing, "lines", bytes)
     }
 
@@ -43,7 +43,7 @@ impl Progress {
         Self { stride: 1, ..progress }
     }
 
-    /// Counts calls of which some fail.
+    /// Creates the bar for calls, which also shows the number of faults.
     pub(crate) fn of_calls(
         doing: &'static str,
         calls: u64,
@@ -74,7 +74,6 @@ impl Progress {
         self.advance(|_| ends_at);
     }
 
-    /// Counts an item.
     pub(crate) fn item(&self) {
         self.advance(|before| before);
     }
@@ -87,7 +86,7 @@ impl Progress {
     }
 }
 
-/// A spinner while this program waits for another one.
+/// A spinner that is shown while this program waits for another program.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting(OnceLock<ProgressBar>);
 
@@ -133,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_templates_are_well_formed() {
+    fn progress_bar_templates_are_well_formed() {
         for template in [SIZED, UNSIZED, FAULTY, WAITING] {
             ProgressStyle::with_template(template).unwrap();
         }

@@ -10,7 +10,7 @@ use crate::message::{Kind, eprint_message};
 use crate::output::{PendingCsv, Reserved, Target};
 
 const HEADER: [&str; 3] = ["file", "line", "reason"];
-/// The header as the first line of a list.
+/// The first line of a list of rejected lines.
 const FIRST_LINE: &[u8] = b"file,line,reason\n";
 
 #[derive(Debug)]
@@ -29,8 +29,8 @@ pub(crate) struct Rejected {
 }
 
 impl Rejected {
-    /// Returns the exit of a command that should have used every line. A rejected line that is not blank turns success
-    /// into exit code 1.
+    /// Returns the exit code of a command that should use every line. If a rejected line is not blank, success becomes
+    /// exit code 1.
     pub(crate) fn exit(self, exit: Exit) -> Exit {
         match (exit, self.lost) {
             (Exit::Done, 1..) => Exit::Nothing,
@@ -40,7 +40,8 @@ impl Rejected {
 }
 
 impl Rejects {
-    /// Prepares the list in the named file, or else in a file beside the source. The new list replaces an older one.
+    /// Prepares the list of rejected lines in the named file, or else in a file beside the source. The new list
+    /// replaces an older list.
     pub(crate) fn at(named: Option<&Path>, source: &Source, reserved: &Reserved) -> Result<Self, Failure> {
         let path = named.map_or_else(|| beside(source), Path::to_owned);
         let target = Target::at(&path, is_list(&path), reserved)?;
@@ -68,8 +69,7 @@ impl Rejects {
         file.write([&source.to_string(), &line.to_string(), &reason.to_string()])
     }
 
-    /// Publishes the list, and prints a warning. Rejected lines do not make the run a failure. Without rejected lines
-    /// an older list stays.
+    /// Publishes the list, and prints a warning. If no line was rejected, an older list stays.
     pub(crate) fn publish(self) -> Result<(), Failure> {
         let (path, was_there) = (self.target.path(), self.target.is_there());
         match self.file {
@@ -97,7 +97,7 @@ fn is_list(path: &Path) -> bool {
 }
 
 /// Returns the default path of the list: `codes.rejects.csv` for `codes.csv`, and `codes.txt.rejects.csv` for
-/// `codes.txt`, so that both have their own lists.
+/// `codes.txt`.
 fn beside(source: &Source) -> PathBuf {
     match source {
         Source::File(path) if !is_stream(path) => match path.extension() {
@@ -108,7 +108,7 @@ fn beside(source: &Source) -> PathBuf {
     }
 }
 
-/// Returns whether this is a pipe or a device such as `/dev/stdin`. No list is written beside those.
+/// Returns whether the path leads to a pipe or a device, such as `/dev/stdin`.
 fn is_stream(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| !about.is_file())
 }

@@ -11,9 +11,9 @@ pub(crate) const CERTIFY: &str = "certify the server to the end";
 #[cfg(feature = "conform")]
 pub(crate) const REMOVE: &str = "remove what the suite made";
 
-/// Returns the phrase for what failed, to follow `cannot`. An error without an operation comes from opening a
-/// namespace, which is no call.
+/// Returns what failed, as a phrase that follows `cannot`.
 pub(crate) fn phrase(error: &Error) -> &'static str {
+    // An error without an operation comes from opening a namespace.
     match error.operation().unwrap_or("open the namespace") {
         "setup" => "set up the store",
         "ping" => "reach the store",

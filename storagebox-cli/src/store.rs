@@ -9,22 +9,20 @@ use crate::output::Reserved;
 use crate::step::OPEN;
 
 const MEMORY: &str = "memory:";
-/// The store that is used without a URL: a file in the current directory, if this build has SQLite.
+/// The URL of the default store: a file in the current directory, or memory in a build without SQLite.
 pub(crate) const DEFAULT: &str = if cfg!(feature = "sqlite") { "sqlite:storagebox.db" } else { MEMORY };
 
-/// Opens the store, which may not be set up.
+/// Opens the store, which need not be set up.
 pub(crate) async fn open(global: &Global) -> Result<Store, Failure> {
     open_url(url(global)?).await
 }
 
-/// The variable that names the store.
 pub(crate) const URL: &str = "STORAGEBOX_URL";
-/// The variable that names a store to import from.
 pub(crate) const FROM_URL: &str = "STORAGEBOX_FROM_URL";
-/// The variable that `dedup run` sets for its command in place of the URL.
+/// The environment variable that `dedup run` sets for its command in place of the URL.
 pub(crate) const URL_WITHHELD: &str = "STORAGEBOX_URL_WITHHELD";
 
-/// Returns the URL. Fails if `dedup run` withheld the URL, so that the default store is not used instead.
+/// Returns the URL of the store. Fails if `dedup run` withheld the URL.
 pub(crate) fn url(global: &Global) -> Result<&str, Failure> {
     match &global.url {
         Some(url) => Ok(url),
@@ -33,12 +31,13 @@ pub(crate) fn url(global: &Global) -> Result<&str, Failure> {
     }
 }
 
-/// Returns the store's files, which no output may replace. Fails if a standard output is one of them.
+/// Returns the store's files, which no output may replace. Fails if standard output or standard error is one of these
+/// files.
 pub(crate) fn reserved(global: &Global) -> Result<Reserved, Failure> {
     files_of(url(global)?)
 }
 
-/// Opens another store to read from. Fails if a standard output is one of its files.
+/// Opens another store to read from. Fails if standard output or standard error is one of the files of that store.
 pub(crate) async fn other(url: &str) -> Result<Store, Failure> {
     files_of(url)?;
     open_url(url).await
@@ -48,11 +47,10 @@ fn files_of(url: &str) -> Result<Reserved, Failure> {
     Reserved::of_store(storagebox::files(url).map_err(not_opened)?)
 }
 
-/// Opens the store for work. The default store is created if it does not exist.
-///
-/// A store with a URL is never created implicitly, because a URL may be mistyped.
+/// Opens the store for work, and creates the default store if it does not exist.
 pub(crate) async fn ready(global: &Global) -> Result<Store, Failure> {
     let store = open(global).await?;
+    // A store with a URL is never created implicitly, because a URL may be mistyped.
     if global.url.is_none() {
         make(&store).await?;
     }
@@ -64,7 +62,7 @@ pub(crate) async fn for_a_while(global: &Global) -> Result<Store, Failure> {
     open_url(global.url.as_deref().unwrap_or(MEMORY)).await
 }
 
-/// Opens a store without a deadline: the handle retries each call, and each attempt has the timeout of the backend.
+/// Opens a store without a deadline per call. Each attempt of a call has the timeout of the backend.
 async fn open_url(url: &str) -> Result<Store, Failure> {
     let store = Store::open(url).await.map_err(not_opened)?.without_deadline();
     if is_memory(&store) {
@@ -83,8 +81,7 @@ pub(crate) async fn ping(store: &Store) -> storagebox::Result<()> {
     store.clone().without_retry().ping().await
 }
 
-/// Sets up the default store if it is not set up, and prints a note about the new file. Returns whether this call
-/// created the store.
+/// Sets up the default store if it is not set up. Returns whether this call created the store.
 async fn make(store: &Store) -> Result<bool, Failure> {
     let Err(before) = ping(store).await else { return Ok(false) };
     // Sets up after any error, because another process may be setting the store up.
@@ -128,7 +125,7 @@ mod tests {
 
     /// The ping fails once, so it is unknown whether the store existed before.
     #[tokio::test]
-    async fn a_store_after_a_temporary_error_is_not_reported_as_created() {
+    async fn a_store_is_not_reported_as_created_after_a_temporary_error() {
         assert!(!make(&failing(ErrorKind::Denied, 1)).await.unwrap());
     }
 

@@ -4,20 +4,18 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::text::{printable, printable_json, printable_lines};
 
-/// Returns standard output, for answers.
 pub(crate) fn stdout(as_json: bool) -> PrintableWriter<io::Stdout> {
     PrintableWriter::over(io::stdout(), as_json)
 }
 
-/// Returns standard error, for messages.
 pub(crate) fn stderr(as_json: bool) -> PrintableWriter<io::Stderr> {
     PrintableWriter::over(io::stderr(), as_json)
 }
 
-/// Returns a CSV field for standard output. On a terminal a line break in it is escaped too, because it would forge a
-/// row.
+/// Returns a CSV field for standard output, which is escaped if standard output is a terminal.
 pub(crate) fn field(bytes: &[u8]) -> Vec<u8> {
     match io::stdout().is_terminal() {
+        // Line breaks are escaped too, because a line break would start another row.
         true => readable(bytes, printable).into_bytes(),
         false => bytes.to_vec(),
     }
@@ -65,7 +63,7 @@ impl<W: Write> Write for PrintableWriter<W> {
     }
 }
 
-/// Returns the number of bytes at the end that begin an incomplete character.
+/// Returns the length of the incomplete character at the end of the bytes, or 0 if the last character is complete.
 fn unfinished(bytes: &[u8]) -> usize {
     let last = bytes.utf8_chunks().last();
     let broken = last.map_or(&[][..], |chunk| chunk.invalid());
@@ -98,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn a_program_gets_every_byte() {
+    fn bytes_for_a_program_are_not_escaped() {
         assert_eq!(shown(None, &[HOSTILE, b"\xFF\0"]), [HOSTILE, b"\xFF\0"].concat());
     }
 
     #[test]
-    fn control_characters_are_escaped_however_the_text_is_cut() {
+    fn control_characters_are_escaped_wherever_the_text_is_split() {
         let whole = "id\\u{1b}]0;x\\u{7}\\r\\u{9b}2J\\u{202e}é,\tb\n";
         for cut in 0..HOSTILE.len() {
             let (first, second) = HOSTILE.split_at(cut);

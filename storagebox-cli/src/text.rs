@@ -1,8 +1,6 @@
 //! Escapes what a terminal would obey or not show.
 
-/// Escapes all characters that cannot be seen, because an id may come from a stranger.
-///
-/// Every text that a person sees goes through this function. It leaves escaped text unchanged.
+/// Escapes all characters that cannot be seen, such as control characters in an id. Escaped text stays unchanged.
 pub(crate) fn printable(text: &str) -> String {
     spelt_out(text, |_| false, rust)
 }
@@ -12,7 +10,7 @@ pub(super) fn printable_lines(text: &str) -> String {
     spelt_out(text, is_layout, rust)
 }
 
-/// Escapes JSON, whose meaning stays the same.
+/// Escapes JSON without a change of its meaning.
 pub(super) fn printable_json(text: &str) -> String {
     spelt_out(text, is_layout, json)
 }
@@ -46,10 +44,7 @@ fn is_layout(character: char) -> bool {
     matches!(character, '\n' | '\t')
 }
 
-/// Whether a terminal obeys the character (control characters), reorders the text around it (bidirectional controls),
-/// or does not show it (zero-width characters, joiners and selectors, line separators, tags, unusual spaces, blank
-/// signs, private use). Two texts that differ only in such characters look the same. Emoji of several characters are
-/// shown in parts.
+/// Returns whether the character controls a terminal, reorders text, or is invisible.
 fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character,

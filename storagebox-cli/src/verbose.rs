@@ -16,11 +16,11 @@ use crate::text::printable;
 
 /// The filter of `-v`: the calls of this command, and why a call was repeated.
 const CALLS: &str = "storagebox=debug";
-/// The filter of `-vv`: also what each backend does for a call.
+/// The filter of `-vv`: what `-v` shows, and what each backend does for a call.
 const BACKENDS: &str = "storagebox=trace,storagebox_core=trace,storagebox_dynamo=trace,storagebox_memory=trace,\
                         storagebox_postgres=trace,storagebox_redis=trace,storagebox_sqlite=trace";
 
-/// Starts the log. Without `-v` it has only what `RUST_LOG` asks for.
+/// Starts the log. Without `-v`, the log contains only what `RUST_LOG` selects.
 pub(crate) fn begin(verbose: u8) {
     let asked = std::env::var(EnvFilter::DEFAULT_ENV).ok();
     let filter = match verbose {
@@ -50,10 +50,11 @@ fn lines() -> impl Layer<Registry> {
         .with_timer(uptime())
 }
 
-/// Returns a filter of the valid directives. The library would print the invalid directives unescaped.
+/// Returns a filter of the valid directives.
 fn usable(filter: &str) -> EnvFilter {
     let directives = filter.split(',').filter(|directive| !directive.is_empty());
     let (known, unknown): (Vec<_>, Vec<_>) = directives.partition(|text| text.parse::<Directive>().is_ok());
+    // The library would print the invalid directives unescaped.
     for directive in unknown {
         eprint_message(Kind::Warning, format_args!("RUST_LOG: {directive} is no filter, and is ignored"));
     }
@@ -64,12 +65,12 @@ fn of(verbose: u8) -> EnvFilter {
     EnvFilter::new(if verbose == 1 { CALLS } else { BACKENDS })
 }
 
-/// Returns whether a target is logged. A driver logs whole replies with items and keys, so it is logged only if the
-/// filter names it, and not by a level for all targets.
+/// Returns whether a target is logged.
 fn is_heard(target: &str, named: &[String]) -> bool {
     let library = target.split("::").next().unwrap_or_default();
     let is_ours = library == "storagebox" || library.starts_with("storagebox_");
     let is_of = |name: &String| target.strip_prefix(name.as_str()).is_some_and(ends_a_name);
+    // A driver logs whole replies with items and keys, so the filter must name the driver.
     is_ours || named.iter().any(is_of)
 }
 
@@ -77,7 +78,7 @@ fn ends_a_name(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with("::")
 }
 
-/// Returns the targets that a filter names, as in `aws_smithy_runtime=trace,warn`.
+/// Returns the targets that a filter names, such as `aws_smithy_runtime` in `aws_smithy_runtime=trace,warn`.
 fn named(filter: &str) -> impl Iterator<Item = &str> {
     let names = filter.split(',').filter_map(|directive| directive.split(['=', '[']).next());
     names.map(str::trim).filter(|name| !name.is_empty() && name.parse::<LevelFilter>().is_err())

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 const ORDER: [&str; 5] = ["# Guarantees", "# Cancel safety", "# Errors", "# Backend notes", "# Example"];
 
-/// The files of the traits that backends implement.
+/// The files with the traits that backends implement.
 const TRAITS: [&str; 9] = [
     "item_bank",
     "dedup_repo",
@@ -20,7 +20,7 @@ const TRAITS: [&str; 9] = [
     "backend",
 ];
 
-/// Returns the doc comments of a file, each with the line that follows it.
+/// Returns each doc comment of a file, with the line that it documents.
 fn documented(text: &str) -> Vec<(Vec<&str>, &str)> {
     let mut items = Vec::new();
     let mut docs = Vec::new();
@@ -60,26 +60,26 @@ fn headings_of_all_docs_are_in_the_same_order() {
     }
 }
 
-/// Returns whether a line that begins with `#` is a hidden line of an example and not a heading.
+/// Returns whether a line with a `#` belongs to an example and is not a heading.
 fn is_code(line: &str) -> bool {
     ["# #", "# Ok", "# }", "# fn "].iter().any(|code| line.starts_with(code))
 }
 
-/// Returns the documentation of the trait itself, without that of its methods.
+/// Returns the documentation of the trait, without the documentation of its methods.
 fn of_trait<'a>(items: &[(Vec<&'a str>, &str)]) -> Vec<&'a str> {
     items.iter().filter(|(_, item)| item.starts_with("pub trait")).flat_map(|(docs, _)| docs.clone()).collect()
 }
 
-/// Returns whether the documentation has a clause in its summary, such as `(S-1)`, or a section about guarantees.
+/// Returns whether the summary names a clause, such as `(S-1)`, or the documentation has a section about guarantees.
 fn says_what_it_guarantees(docs: &[&str]) -> bool {
     let clause = |rest: &str| rest.split('-').next().is_some_and(|id| id.chars().all(|c| c.is_ascii_uppercase()));
     let summary = docs.iter().take_while(|line| !line.is_empty());
     docs.contains(&"# Guarantees") || summary.flat_map(|line| line.split('(').skip(1)).any(clause)
 }
 
-/// Each async method documents its guarantees. The method or its trait documents cancel safety and errors.
+/// Cancel safety and errors are documented on the method or on its trait.
 #[test]
-fn every_async_method_documents_guarantees_cancel_and_errors() {
+fn every_async_method_documents_guarantees_cancellation_and_errors() {
     let mut seen = 0;
     // Items for authors of backends may have other sections.
     for (file, text) in sources().into_iter().filter(|(file, _)| !file.contains("/backend/")) {
@@ -123,7 +123,7 @@ const HIDDEN: [&str; 9] = [
     "crate::Ledger",
 ];
 
-/// Users of handles read the documentation of the core's values and outcomes, and they do not know the traits.
+/// Users of handles read the documentation of values and outcomes, and do not know the traits.
 #[test]
 fn docs_of_types_returned_by_handles_mention_no_trait() {
     let facade = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("storagebox").join("src/lib.rs");
@@ -142,7 +142,7 @@ fn docs_of_types_returned_by_handles_mention_no_trait() {
 }
 
 #[test]
-fn owned_assigns_each_line_of_documentation_to_its_type() {
+fn each_line_of_documentation_is_assigned_to_its_type() {
     let text = "/// A.\npub struct A {\n    /// Field.\n}\n/// On A.\nimpl<T> Debug for A<T> {\n    /// Call.\n}\n/// ```\n\
                 /// code\n/// ```\n/// A run.\npub async fn run() {}\n";
     let expected = [("A", " A."), ("A", " Field."), ("A", " On A."), ("A", " Call."), ("run", " A run.")];
@@ -155,7 +155,7 @@ fn names(list: &str) -> impl Iterator<Item = &str> {
     list.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty())
 }
 
-/// Returns the lines of documentation outside of examples, each with the type or function that it belongs to.
+/// Returns each line of documentation outside examples, with the name of its type or function.
 fn owned(text: &str) -> Vec<(&str, &str)> {
     let (mut lines, mut above, mut owner, mut is_code) = (Vec::new(), Vec::new(), "", false);
     for line in text.lines() {
@@ -174,16 +174,16 @@ fn owned(text: &str) -> Vec<(&str, &str)> {
     lines
 }
 
-/// Returns the name of the type or function that a line declares or implements.
+/// Returns the name of the type or function in a line of code.
 fn item(line: &str) -> &str {
     let kinds = [" for ", "struct ", "enum ", "trait ", "fn ", "type ", "const ", "impl "];
     let rest = kinds.iter().find_map(|kind| line.split_once(kind)).map_or("", |(_, rest)| rest);
     rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-/// Principle 5 of the contract: a default body would be weaker than the clause of its method.
+/// Another default body would promise less than the clause of its method (principle 5 of the contract).
 #[test]
-fn only_openers_and_first_attempts_have_a_default_body() {
+fn every_default_body_refuses_or_makes_a_first_attempt() {
     let mut methods = 0;
     for name in TRAITS {
         let (file, text) = sources().into_iter().find(|(file, _)| file.ends_with(&format!("/{name}.rs"))).unwrap();
@@ -195,24 +195,24 @@ fn only_openers_and_first_attempts_have_a_default_body() {
     assert!(methods > 40, "only {methods} methods were found");
 }
 
-/// Returns whether the body refuses to join the caller's transaction.
+/// Returns whether a default body refuses to join the caller's transaction.
 fn joins_nothing(body: &str) -> bool {
     body.starts_with("let _ = connection;") && body.contains("Err(Error::unsupported(")
 }
 
-/// Returns whether the body only makes the first attempt of a new call.
+/// Returns whether a default body only makes the first attempt of a call.
 fn is_one_attempt(body: &str) -> bool {
     body.starts_with("self.attempt_") && body.contains("(Attempt::first(), ") && body.ends_with(").await")
 }
 
 #[test]
-fn bodies_returns_the_default_body_of_each_method() {
+fn default_body_of_each_method_is_found() {
     let text = "pub trait A {\n    fn one(&self);\n\n    fn two(\n        &self,\n    ) -> u8 {\n        2\n    }\n}\n\
                 fn free() {\n}\n";
     assert_eq!(bodies(text).collect::<Vec<_>>(), [None, Some("2")]);
 }
 
-/// Returns the default body of each method of a file's traits; `None` for a method without one.
+/// Returns the default body of each method of the traits in a file, or `None` for a method without a default body.
 fn bodies(text: &str) -> impl Iterator<Item = Option<&str>> {
     let traits = text.split("\npub trait ").skip(usize::from(!text.starts_with("pub trait ")));
     let methods = traits.flat_map(|rest| rest.split("\n}").next().unwrap_or_default().split("fn ").skip(1));

@@ -22,7 +22,7 @@ fn id() -> DedupId {
     DedupId::new(ID).unwrap()
 }
 
-/// A layer that reports each extension of a lease on the channel.
+/// A layer that sends a message on the channel after each extension of a lease.
 #[derive(Debug)]
 struct Extends(Mutex<Sender<()>>);
 
@@ -37,8 +37,8 @@ impl Layer for Extends {
     }
 }
 
-/// Regression: the heartbeat ran on the thread of the work. Work that blocked its thread lost its lease, and another
-/// run began.
+/// Regression: the heartbeat ran on the same thread as the work. If the work blocked that thread, the run lost its
+/// lease.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_whose_work_blocks_its_thread_keeps_its_lease() {
     let (sender, extended) = channel();
@@ -58,7 +58,7 @@ async fn a_run_whose_work_blocks_its_thread_keeps_its_lease() {
     assert!(matches!(ran, Ok(Ran::Replayed(_))), "{ran:?}");
 }
 
-/// A layer that never answers an extension. It reports when an extension begins and when it is dropped.
+/// A layer that never answers an extension, and notifies the test when an extension begins and when it is dropped.
 #[derive(Debug, Default)]
 struct Silent {
     begun: Notify,
@@ -128,7 +128,6 @@ impl Layer for Lost {
     }
 }
 
-/// A writer that collects the log.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -142,10 +141,9 @@ impl std::io::Write for Log {
     }
 }
 
-/// Regression: the error in the warning began with `extend: : outcome unknown`, because a part that is layered alone
-/// has no backend's name.
+/// Regression: without a name of the backend, the error in the warning began with `extend: : outcome unknown`.
 #[tokio::test(start_paused = true)]
-async fn the_warning_of_an_unextended_lease_does_not_show_the_id() {
+async fn warning_about_a_failed_extension_does_not_show_the_id() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
@@ -174,7 +172,7 @@ fn an_error_without_a_backend_shows_no_empty_name() {
 }
 
 #[tokio::test]
-async fn run_to_end_has_the_span_of_its_caller() {
+async fn run_to_end_does_its_work_in_the_span_of_the_caller() {
     let _logged = heard::here(tracing_subscriber::registry());
     let leases = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
     let (id, options) = (id(), RunOptions::default());
@@ -191,7 +189,6 @@ async fn run_to_end_has_the_span_of_its_caller() {
     assert!(matches!(&ran, Ok(Ran::Done(span)) if span.as_bytes() == b"request"), "{ran:?}");
 }
 
-/// Polls the future once.
 async fn polled_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     std::future::poll_fn(|context| match std::pin::Pin::new(&mut *future).poll(context) {
         std::task::Poll::Ready(output) => std::task::Poll::Ready(Some(output)),

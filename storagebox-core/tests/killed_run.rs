@@ -6,8 +6,8 @@ use std::time::Duration;
 use storagebox::time::ManualClock;
 use storagebox::{Error, MemoryStore, Ran, Result, Store};
 
-/// Regression: a run was killed after it had charged a customer. Another request with the same key then recorded `sold
-/// out` as the result, and each retry of the first request got `Mismatch`.
+/// Regression: a run was killed after it had charged a customer. A request with another fingerprint then recorded a
+/// result for the same key.
 #[tokio::test]
 async fn a_killed_run_is_resumed_only_by_its_own_request() {
     let clock = ManualClock::new();

@@ -70,7 +70,7 @@ async fn layer_gets_the_part_and_the_namespace_of_each_call() -> Result<()> {
     Ok(())
 }
 
-/// No layer sees the opening of a part, nor a method that makes no call.
+/// Neither the opening of a part nor a method without I/O calls the layer.
 #[tokio::test]
 async fn opening_a_part_does_not_go_through_the_layer() -> Result<()> {
     let counts = Arc::new(Counts::default());
@@ -121,7 +121,7 @@ async fn a_detached_call_outlives_its_caller() -> Result<()> {
     Ok(())
 }
 
-/// The detached call goes through the inner layers.
+/// The inner layers lose the first reply and retry, so the second attempt finds the item in the bank.
 #[tokio::test(start_paused = true)]
 async fn a_detached_call_goes_through_the_inner_layers() -> Result<()> {
     let (parks, loses) = (Arc::new(Parks::default()), Loses::first(1));
@@ -151,7 +151,7 @@ async fn response_of_another_operation_is_an_error() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn takes_with_lost_replies_have_no_error_and_give_no_item_twice() -> Result<()> {
+async fn no_item_is_given_twice_if_replies_are_lost() -> Result<()> {
     let loses = Arc::new(Loses::each(3));
     let bank = put(retries(), around(Arc::clone(&loses))).item_bank(&"vouchers".parse()?)?;
     bank.add(&items(10_000)).await?;
@@ -166,17 +166,17 @@ async fn takes_with_lost_replies_have_no_error_and_give_no_item_twice() -> Resul
     Ok(())
 }
 
-/// The reply to a take from an empty bank is lost. The retry returns `Empty`, because the lost attempt is void (ER-5).
+/// The layer loses the reply to the first attempt, which becomes void when the retry is refused (ER-5).
 #[tokio::test(start_paused = true)]
-async fn take_after_a_lost_attempt_returns_empty() -> Result<()> {
+async fn retried_take_on_an_empty_bank_returns_empty() -> Result<()> {
     let bank = put(retries(), around(Loses::first(1))).item_bank(&"vouchers".parse()?)?;
     assert_eq!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::Empty);
     Ok(())
 }
 
-/// A layer parks each attempt. The last one reaches the bank after its call was refused, and takes no item.
+/// The layer delays the first attempt until after the second attempt.
 #[tokio::test(start_paused = true)]
-async fn a_parked_take_is_void_after_its_refusal() -> Result<()> {
+async fn take_that_arrives_after_its_retry_was_refused_takes_no_item() -> Result<()> {
     let (parks, store) = (Arc::new(Parks::default()), Arc::new(MemoryStore::new()));
     let bank = put(retries(), put(Arc::clone(&parks), Arc::clone(&store))).item_bank(&"vouchers".parse()?)?;
     let plain = store.item_bank(&"vouchers".parse()?)?;
@@ -191,10 +191,9 @@ async fn a_parked_take_is_void_after_its_refusal() -> Result<()> {
     Ok(())
 }
 
-/// The reply to a `retire` of a claim with an item is lost. The retry returns `Holding`, because the lost attempt is
-/// void (ER-5).
+/// The layer loses the reply to the first attempt, which becomes void when the retry is refused (ER-5).
 #[tokio::test(start_paused = true)]
-async fn retire_after_a_lost_attempt_returns_holding() -> Result<()> {
+async fn retried_retire_of_a_claim_with_an_item_returns_holding() -> Result<()> {
     let (store, claim) = (Arc::new(MemoryStore::new()), ClaimId::new("ada")?);
     let bank = store.item_bank(&"vouchers".parse()?)?;
     bank.add(&items(1)).await?;
@@ -205,7 +204,7 @@ async fn retire_after_a_lost_attempt_returns_holding() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn change_that_the_store_would_not_recognise_is_not_retried() -> Result<()> {
+async fn lost_change_is_not_retried_if_operations_are_not_remembered() -> Result<()> {
     let key = Key::new("red-shoes")?;
     for (strategy, expected) in [(Strategy::Atomic, None), (Strategy::default(), Some(1))] {
         let stock = put(retries(), around(Loses::first(1))).counter(&"stock".parse()?, strategy)?;
@@ -222,9 +221,9 @@ async fn change_that_the_store_would_not_recognise_is_not_retried() -> Result<()
     Ok(())
 }
 
-/// The store does not remember operations, but the refused change was not applied, so a retry cannot apply it twice.
+/// A retry is safe, because a refused change was not applied.
 #[tokio::test(start_paused = true)]
-async fn refused_change_is_retried_even_without_a_memory() -> Result<()> {
+async fn refused_change_is_retried_if_operations_are_not_remembered() -> Result<()> {
     let stock =
         put(retries(), around(Fails::first(2, ErrorKind::Contention))).counter(&"stock".parse()?, Strategy::Atomic)?;
     assert_eq!(
@@ -234,7 +233,7 @@ async fn refused_change_is_retried_even_without_a_memory() -> Result<()> {
     Ok(())
 }
 
-/// The store would not recognise a repetition of the change, so the error must not invite the caller to repeat it.
+/// The store does not remember operations, so a second call might apply the change twice.
 #[tokio::test]
 async fn lost_change_without_a_retry_layer_is_not_retryable() -> Result<()> {
     let stock = around(Loses::first(1)).counter(&"stock".parse()?, Strategy::Atomic)?;
@@ -249,7 +248,7 @@ async fn lost_change_without_a_retry_layer_is_not_retryable() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_ends_a_call_without_an_answer() -> Result<()> {
+async fn deadline_ends_a_call_that_is_not_answered() -> Result<()> {
     let bank = put(deadline(30), around(Silent)).item_bank(&"vouchers".parse()?)?;
     let begun = TokioTimer.now();
     let error = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
@@ -275,7 +274,7 @@ async fn a_deadline_bounds_all_attempts_together() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_does_not_end_calls_in_time_or_batches() -> Result<()> {
+async fn a_deadline_ends_neither_timely_calls_nor_batches() -> Result<()> {
     let slow = Slow(Duration::from_secs(31));
     let bank = put(deadline(30), around(slow)).item_bank(&"vouchers".parse()?)?;
     assert_eq!(bank.add(&items(1)).await?.added, 1);

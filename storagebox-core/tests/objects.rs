@@ -34,9 +34,8 @@ fn a_handle_of_each_part_implements_its_trait() -> Result<()> {
     Ok(())
 }
 
-/// A struct that holds parts can derive `Debug`.
 #[test]
-fn parts_have_debug() -> Result<()> {
+fn every_part_implements_debug() -> Result<()> {
     let (store, name) = (MemoryStore::new(), "namespace".parse()?);
     let bank = store.item_bank(&name)?;
     assert_eq!(format!("{bank:?}"), "ItemBank");
@@ -53,14 +52,14 @@ fn parts_have_debug() -> Result<()> {
 }
 
 #[tokio::test]
-async fn futures_are_send() -> Result<()> {
+async fn futures_of_bank_calls_implement_send() -> Result<()> {
     let bank = MemoryStore::new().item_bank(&"namespace".parse()?)?;
     let _ = is_send(bank.take(&"ada".parse()?, Hold::Forever)).await?;
     let _ = is_send(bank.take(&ClaimId::new("ada")?, Hold::Forever)).await?;
     Ok(())
 }
 
-/// A handle returns the future of the inner part and does not box it again.
+/// The handle returns the future of the inner part and does not box it in another future.
 #[tokio::test]
 async fn a_call_through_a_handle_makes_no_second_future() -> Result<()> {
     let bank = MemoryStore::new().item_bank(&"namespace".parse()?)?;

@@ -17,8 +17,8 @@ fn tokens_of(store: &dyn Backend) -> Result<OneTimeTokens> {
     Ok(OneTimeTokens::new(store.token_store(&name)?, store.lease_repo(&name)?, store.dedup_repo(&name)?))
 }
 
-/// A layer that lets others act after the first check of a token. The holder of the lease commits. Then another caller,
-/// which had checked the token before the commit, begins a lease.
+/// A layer that, after the first check of a token, commits with the lease `held` and then begins a lease for another
+/// caller.
 #[derive(Debug)]
 struct Meanwhile {
     store: MemoryStore,
@@ -41,7 +41,7 @@ impl Layer for Meanwhile {
 }
 
 #[tokio::test]
-async fn begin_returns_the_result_although_a_late_caller_has_a_lease() -> Result<()> {
+async fn begin_returns_replayed_or_gone_if_the_token_is_used_meanwhile() -> Result<()> {
     for (caller, expected) in [("ada", TokenBegun::Replayed(Payload::try_from("session")?)), ("eve", TokenBegun::Gone)]
     {
         let store = MemoryStore::new();

@@ -47,7 +47,7 @@ impl Layer for Failing {
     }
 }
 
-/// A layer like a store with one connection, on which a heartbeat gets no answer.
+/// A layer that behaves like a store with one connection, which an extension of a lease holds for ever.
 #[derive(Debug, Default)]
 struct OneConnection(Mutex<()>);
 
@@ -65,7 +65,7 @@ impl Layer for OneConnection {
     }
 }
 
-/// A layer that answers `begin` with another runner's lease, which has no time remaining and never ends.
+/// A layer that answers `begin` with the lease of another runner, which has no time left and never ends.
 #[derive(Debug, Default)]
 struct NothingLeft(AtomicUsize);
 
@@ -85,7 +85,6 @@ fn jobs() -> Result<Arc<dyn LeaseRepo>> {
     MemoryStore::new().lease_repo(&"jobs".parse()?)
 }
 
-/// A subscriber that counts the warnings.
 struct Warnings(Arc<AtomicUsize>);
 
 impl Subscriber for Warnings {
@@ -110,10 +109,9 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &Id) {}
 }
 
-/// Regression: while another runner's lease had no time left but did not end, the runner called `begin` without a
-/// pause.
+/// Regression: while another runner's lease had no time left, the runner called `begin` without a pause.
 #[tokio::test(start_paused = true)]
-async fn run_pauses_between_begins_if_the_lease_has_no_time_left() -> Result<(), Box<dyn std::error::Error>> {
+async fn runner_waits_between_begin_calls_if_the_lease_has_no_time_left() -> Result<(), Box<dyn std::error::Error>> {
     let asked = Arc::<NothingLeft>::default();
     let leases = behind(Arc::<NothingLeft>::clone(&asked), &jobs()?);
     let options = RunOptions::default().wait(Duration::from_millis(50));
@@ -125,9 +123,10 @@ async fn run_pauses_between_begins_if_the_lease_has_no_time_left() -> Result<(),
     Ok(())
 }
 
-/// Within one lease the runner sends three heartbeats that succeed, or eight that fail.
+/// Within the length of one lease, the runner extends the lease three times, or tries eight times if the extensions
+/// fail.
 #[tokio::test(start_paused = true)]
-async fn failed_lease_extension_is_logged_and_retried_more_often() -> Result<(), Box<dyn std::error::Error>> {
+async fn failed_lease_extensions_are_logged_and_retried() -> Result<(), Box<dyn std::error::Error>> {
     let (warnings, leases) = (Arc::<AtomicUsize>::default(), jobs()?);
     let calls = AtomicUsize::new(0);
     let failing = Failing { operation: "extend", kind: ErrorKind::Unavailable, failures: 7, calls };
@@ -147,9 +146,9 @@ async fn failed_lease_extension_is_logged_and_retried_more_often() -> Result<(),
     Ok(())
 }
 
-/// The heartbeat in progress holds the only connection, so the run must end the heartbeat before it aborts the lease.
+/// The heartbeat holds the only connection, so the run must end the heartbeat before the run aborts the lease.
 #[tokio::test(start_paused = true)]
-async fn work_that_fails_during_a_heartbeat_gives_its_lease_back() -> Result<(), Box<dyn std::error::Error>> {
+async fn lease_is_given_back_if_the_work_fails_during_a_heartbeat() -> Result<(), Box<dyn std::error::Error>> {
     let leases = jobs()?;
     let alone = behind(Arc::new(OneConnection::default()), &leases);
     let (id, other) = (DedupId::new("invoice-7")?, OpId::new("other")?);
@@ -166,10 +165,9 @@ async fn work_that_fails_during_a_heartbeat_gives_its_lease_back() -> Result<(),
     Ok(())
 }
 
-/// The work was done, but its result could not be recorded. The error must not be `NotApplied`, or the caller would do
-/// the work again.
+/// An error with the certainty `NotApplied` would let the caller repeat the work.
 #[tokio::test(start_paused = true)]
-async fn an_error_of_recording_done_work_has_certainty_unknown() -> Result<(), Box<dyn std::error::Error>> {
+async fn failure_to_record_done_work_has_certainty_unknown() -> Result<(), Box<dyn std::error::Error>> {
     for kind in [ErrorKind::Unavailable, ErrorKind::Throttled, ErrorKind::Contention, ErrorKind::Denied] {
         let leases = behind(Failing::to_record(kind), &jobs()?);
         let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());
@@ -184,7 +182,7 @@ async fn an_error_of_recording_done_work_has_certainty_unknown() -> Result<(), B
     Ok(())
 }
 
-/// A task handle that cancels its task when it is dropped, as some runtimes do.
+/// A task handle that cancels its task when the handle is dropped, as in some runtimes.
 struct Cancels(AbortHandle);
 
 impl Drop for Cancels {
@@ -193,9 +191,9 @@ impl Drop for Cancels {
     }
 }
 
-/// Regression: the run dropped the handle of its task at once, and the runtime then cancelled the work.
+/// Regression: the run dropped the handle of its task, and the runtime then cancelled the task.
 #[tokio::test]
-async fn run_to_end_continues_after_its_task_handle_is_dropped() {
+async fn run_to_end_continues_its_work_if_the_task_handle_is_dropped() {
     let jobs = jobs().unwrap();
     let (id, options) = (DedupId::new("job").unwrap(), RunOptions::default());
     let (begun, may_end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
@@ -219,10 +217,9 @@ async fn run_to_end_continues_after_its_task_handle_is_dropped() {
     assert_eq!(next, Ran::Replayed(Payload::try_from("result").unwrap()));
 }
 
-/// The retry policy has no pauses, but the run records its result with the default pauses, because the work cannot be
-/// done again.
+/// The policy has no pauses, so the run uses the default pauses.
 #[tokio::test(start_paused = true)]
-async fn a_retry_that_never_waits_records_with_the_default_pauses() -> Result<()> {
+async fn result_is_recorded_with_default_pauses_if_the_policy_has_none() -> Result<()> {
     let failing = Failing::to_record(ErrorKind::Unavailable);
     let jobs = behind(Arc::clone(&failing) as _, &jobs()?);
     let retry = Retry { first_delay: Duration::ZERO, ..Retry::default() };
@@ -234,7 +231,7 @@ async fn a_retry_that_never_waits_records_with_the_default_pauses() -> Result<()
     Ok(())
 }
 
-/// A timer whose time advances at once when a caller waits.
+/// A timer that never waits: `sleep` only advances the time.
 #[derive(Debug, Default)]
 struct Jumps(AtomicUsize);
 
@@ -261,7 +258,7 @@ async fn work_continues_if_the_timer_never_waits() -> Result<()> {
     Ok(())
 }
 
-/// A layer that loses the first answer to `begin`, after a delay.
+/// A layer that delays the answer to the first `begin` and then loses it.
 #[derive(Debug)]
 struct LosesBegin(Duration, AtomicUsize);
 
@@ -277,7 +274,7 @@ impl Layer for LosesBegin {
     }
 }
 
-/// The work of a run, which lasts two leases. It checks each second that no other runner can begin a lease.
+/// Works for the length of two leases, and checks each second that no other runner gets a lease.
 async fn works_alone(leases: &dyn LeaseRepo, id: &DedupId, lease: Duration) -> Result<&'static str> {
     for number in 0..2 * lease.as_secs() {
         TokioTimer.sleep(Duration::from_secs(1)).await;
@@ -287,7 +284,7 @@ async fn works_alone(leases: &dyn LeaseRepo, id: &DedupId, lease: Duration) -> R
     Ok("sent")
 }
 
-/// A run that resumes a lease does not know the lease's age, so it extends the lease at once.
+/// The run does not know the age of the lease that it resumes, so it extends the lease at once.
 #[tokio::test(start_paused = true)]
 async fn lease_that_is_resumed_near_its_end_is_extended_in_time() -> Result<()> {
     let (leases, id, worker) = (jobs()?, DedupId::new("invoice-7")?, OpId::new("worker-3")?);
@@ -301,7 +298,7 @@ async fn lease_that_is_resumed_near_its_end_is_extended_in_time() -> Result<()> 
 }
 
 #[tokio::test(start_paused = true)]
-async fn lease_with_a_late_begin_answer_is_extended_in_time() -> Result<()> {
+async fn lease_is_extended_in_time_if_the_first_answer_was_lost() -> Result<()> {
     let (leases, id, lease) = (jobs()?, DedupId::new("invoice-7")?, Duration::from_secs(30));
     let loses = LosesBegin(lease - Duration::from_secs(2), AtomicUsize::new(0));
     let slow = behind(Arc::new(loses), &leases);

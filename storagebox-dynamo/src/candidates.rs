@@ -9,26 +9,25 @@ use storagebox_core::Result;
 use crate::lock::lock;
 use crate::single_flight::SingleFlight;
 
-/// A place from which candidates are fetched.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// An item that may be taken, as it was read.
+    /// An item that may be taken, as the read returned it.
     type Candidate: Clone + PartialEq + Send;
 
     fn candidates(&self) -> &Candidates<Self::Candidate>;
 
-    /// Reads a page from a random place on. If the page is empty, reads one from the beginning.
+    /// Reads a page that begins at a random key. If the page is empty, reads a page from the beginning.
     fn page_from_anywhere(&self, limit: usize) -> impl Future<Output = Result<Vec<Self::Candidate>>> + Send;
 
     /// Reads a page from the beginning. If an item is free during the whole read, the page is not empty.
     fn page_from_start(&self, limit: usize) -> impl Future<Output = Result<Vec<Self::Candidate>>> + Send;
 }
 
-/// A pool of fetched candidates, from which tasks borrow.
+/// A pool of fetched candidates, which tasks borrow.
 #[derive(Debug)]
 pub(crate) struct Candidates<C> {
     limit: usize,
     pool: Mutex<Pool<C>>,
-    /// Lets one task at a time fetch a page; the others wait for it.
+    /// Lets only one task at a time fetch a page.
     fetching: SingleFlight,
     fetches: AtomicU64,
 }
@@ -36,14 +35,13 @@ pub(crate) struct Candidates<C> {
 #[derive(Debug)]
 struct Pool<C> {
     candidates: VecDeque<C>,
-    /// Whether the last fetch returned less than a page, so that the next fetch begins at the start.
+    /// Whether the last fetch returned less than a full page.
     scarce: bool,
-    /// The number of the last fetch that found nothing.
+    /// The sequence number of the last fetch that found no item.
     empty: u64,
 }
 
-/// A candidate that a task tries to take. When this value is dropped, the candidate goes back to the pool unless
-/// `spent` is set.
+/// A borrowed candidate, which goes back to the pool on drop unless it is marked as spent.
 #[derive(Debug)]
 pub(crate) struct Lent<'a, C: Clone> {
     pool: &'a Mutex<Pool<C>>,
@@ -76,12 +74,12 @@ impl<C: Clone + PartialEq> Candidates<C> {
         Self { limit, pool: Mutex::new(pool), fetching: SingleFlight::default(), fetches: AtomicU64::new(0) }
     }
 
-    /// Returns the number of fetches so far. A fetch with a greater number begins after this call.
+    /// Returns the number of fetches so far.
     pub(crate) fn fetches(&self) -> u64 {
         self.fetches.load(Ordering::SeqCst)
     }
 
-    /// Lends the next candidate. Returns `None` if a fetch with a number greater than `since` found no item (IB-4).
+    /// Lends the next candidate; `None` if a fetch with a number greater than `since` found no item (IB-4).
     pub(crate) async fn next<'a, S>(&'a self, source: &Arc<S>, since: u64) -> Result<Option<Lent<'a, C>>>
     where
         S: Source<Candidate = C>,
@@ -101,8 +99,7 @@ impl<C: Clone + PartialEq> Candidates<C> {
         }
     }
 
-    /// Lends a candidate of the pool. When a third of a page is left in the pool, starts to fetch the next page in the
-    /// background.
+    /// Lends a candidate from the pool, and fetches the next page early if the pool is nearly empty.
     fn lend<'a, S: Source<Candidate = C>>(&'a self, source: &Arc<S>) -> Option<Lent<'a, C>> {
         let mut pool = lock(&self.pool);
         let candidate = pool.candidates.pop_front()?;
@@ -131,11 +128,12 @@ impl<C: Clone + PartialEq> Candidates<C> {
     }
 }
 
-/// Fetches a page in the background. An error is ignored: the next task that finds the pool empty fetches by itself.
+/// Fetches a page in the background.
 fn fetch_ahead<S: Source>(source: Arc<S>) {
     tokio::spawn(async move {
         let candidates = source.candidates();
         if let Some(_flight) = candidates.fetching.now() {
+            // The error is ignored: the next task that finds the pool empty fetches a page by itself.
             let _ = candidates.refill(&*source).await;
         }
     });

@@ -44,7 +44,6 @@ pub(crate) use write::{Write, Wrote};
 /// The largest number of values that one call changes at the same time.
 const AT_ONCE: usize = 64;
 
-/// Makes the requests to one table.
 #[derive(Debug)]
 pub(crate) struct Client {
     connection: Connection,
@@ -52,7 +51,7 @@ pub(crate) struct Client {
     clock: Corrected,
 }
 
-/// The two times with which the times in a row are compared.
+/// The two times with which an expiry in a row is compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     /// The latest time that has passed on every clock, if clocks differ by at most `max_skew`.
@@ -83,37 +82,34 @@ impl Client {
         self.clock.now()
     }
 
-    /// Returns the latest time that has passed on every clock, if clocks differ by at most `max_skew`.
     pub(crate) fn surely_past(&self) -> Millis {
         self.now().before(self.settings.max_skew)
     }
 
-    /// Returns the latest time that any clock may show now, if clocks differ by at most `max_skew`.
     pub(crate) fn surely_coming(&self) -> Millis {
         self.now().after(self.settings.max_skew)
     }
 
-    /// Returns the times with which the times in a row are compared. Must be called before the row is read, so that a
-    /// hold that is extended during the read does not count as ended.
+    /// Returns the times with which an expiry is compared. Must be called before the row is read.
     pub(crate) fn moment(&self) -> Moment {
+        // A hold that is extended during the read must not count as ended.
         Moment { past: self.surely_past(), coming: self.surely_coming() }
     }
 
-    /// Returns a function that returns the time since this call. It compares the timer with the clock and takes the
-    /// longer time, because a timer may stop while the machine sleeps.
+    /// Returns a function that measures the time since this call, even if the machine sleeps.
     #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
     pub(crate) fn since_now(&self) -> impl Fn() -> Duration + Send + Sync + '_ {
         let (begun, at) = (Instant::now(), self.clock.machine());
+        // The timer may stop while the machine sleeps.
         move || begun.elapsed().max(at.until(self.clock.machine()))
     }
 
-    /// Returns the stored end of a hold or lease with this duration. Its holder treats it as ended `max_skew` before
-    /// the stored end.
+    /// Returns the stored end of a hold or lease that begins now and has this duration.
     pub(crate) fn end_of(&self, duration: Duration) -> Millis {
+        // The holder treats the hold or lease as ended `max_skew` before the stored end.
         self.clock.end_of(duration).after(self.settings.max_skew)
     }
 
-    /// Returns the end of a retention that begins now; `None` means never.
     pub(crate) fn end_of_retention(&self, retention: Retention) -> Option<Millis> {
         match retention {
             Retention::Forever => None,
@@ -121,22 +117,21 @@ impl Client {
         }
     }
 
-    /// Returns a number that is greater than `last` and at least the present time in microseconds. A row is deleted
-    /// only after every clock has passed its last number, so no number repeats after the deletion.
+    /// Returns a number that is greater than `last` and at least the present time in microseconds.
     pub(crate) fn number_after(&self, last: u64) -> u64 {
+        // A row is deleted only when its last number is in the past on every clock, so no number repeats.
         let micros = self.now().0.max(0).unsigned_abs().saturating_mul(1_000);
         last.saturating_add(1).max(micros)
     }
 
-    /// Returns the expiry of a row that no promise needs from `at` on. DynamoDB's time to live counts whole seconds,
-    /// and deletes the row only after `at` has passed on every clock.
+    /// Returns the expiry of a row that no promise needs from `at` on.
     pub(crate) fn expiry(&self, at: Millis) -> Expiry {
+        // The time to live ends after `at` has passed on every clock.
         let latest = at.after(self.settings.max_skew).after(self.settings.max_skew);
         Expiry { at, seconds: latest.0.div_euclid(1_000) + 1 }
     }
 
-    /// Makes a call. After an error, repeats the attempt with the same ids and the same tag, as long as the error and
-    /// `call_timeout` allow.
+    /// Makes a call. Repeats the attempt after a retryable error, until `call_timeout` is over.
     pub(crate) async fn settle<T, F>(&self, operation: &'static str, mut attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -144,8 +139,7 @@ impl Client {
         self.repeated(operation, false, |_| attempt()).await
     }
 
-    /// Makes a call that can be refused, as [`settle`](Self::settle) does. Each attempt knows whether an earlier
-    /// attempt was lost (ER-5).
+    /// Makes a call with retries. Tells each attempt whether an earlier attempt was lost (ER-5).
     pub(crate) async fn settle_attempts<T, F>(
         &self,
         operation: &'static str,
@@ -176,8 +170,8 @@ impl Client {
         answer.map_err(|error| error.on("dynamo").during(operation))
     }
 
-    /// Makes the same call for each distinct value, many at once. Each call has its own tag and its own attempts. After
-    /// an error, other values may have been changed.
+    /// Makes one call per distinct value, several calls at the same time. If a call fails, other calls may have changed
+    /// their values.
     pub(crate) async fn for_each<V, T, F>(
         &self,
         operation: &'static str,
@@ -199,7 +193,7 @@ impl Client {
         outcomes.map_err(|error: Error| if is_alone { error } else { error.after_unresolved() })
     }
 
-    /// Deletes a row and returns whether this call deleted it. If a reply was lost and the row is gone, returns `true`.
+    /// Deletes a row. Returns `true` if this call deleted the row, or if a reply was lost and the row is gone.
     pub(crate) async fn deleted(&self, operation: &'static str, delete: &Write) -> Result<bool> {
         let was_lost = &AtomicBool::new(false);
         let attempt = || async move {
@@ -216,7 +210,6 @@ impl Client {
     }
 }
 
-/// Returns the milliseconds of a retention; `None` means `Forever`.
 pub(crate) fn millis_of(retention: Retention) -> Option<i64> {
     match retention {
         Retention::Forever => None,

@@ -51,7 +51,7 @@ pub(crate) struct Corrected {
     clock: Arc<dyn Clock>,
     /// By how many milliseconds the service's clock is ahead of the machine's clock.
     ahead: Arc<AtomicI64>,
-    /// The smallest difference that is corrected. The `Date` header shows only whole seconds.
+    /// The smallest clock difference that is corrected. The `Date` header shows only whole seconds.
     tolerance: Duration,
 }
 
@@ -69,15 +69,13 @@ impl Corrected {
         Millis(i64::try_from(self.clock.now().as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Returns the end of something that begins now, rounded up so that it is not shortened.
+    /// Returns the end of a duration that begins now, rounded up so that the duration is not shortened.
     pub(crate) fn end_of(&self, duration: Duration) -> Millis {
         let end = millis(self.clock.now().saturating_add(duration));
         Millis(end.saturating_add(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// Corrects the clock by the `Date` of a reply to a request that was sent at `sent`. The service's clock showed
-    /// this date at some moment between `sent` and now. The machine's clock is wrong if it did not show the date in
-    /// this time.
+    /// Corrects the clock by the `Date` header of a reply. The request was sent at `sent`.
     fn hear(&self, date: &str, sent: Millis) {
         let Ok(date) = DateTime::from_str(date, DateTimeFormat::HttpDate) else { return };
         let second = date.secs().saturating_mul(1_000);
@@ -88,8 +86,8 @@ impl Corrected {
         self.ahead.store(self.corrected(possible), Ordering::Relaxed);
     }
 
-    /// Returns the new correction: the current one if the reply allows it, else 0 if the reply allows 0, and else the
-    /// middle of `possible`.
+    /// Returns the new correction: the current correction or 0 if `possible` allows it within the tolerance, and
+    /// otherwise the middle of `possible`.
     fn corrected(&self, possible: Span) -> i64 {
         let known = self.ahead.load(Ordering::Relaxed);
         let allowed = possible.wider_by(millis(self.tolerance).max(SECOND) - SECOND / 2);
@@ -123,7 +121,6 @@ impl Span {
     }
 }
 
-/// The time when the request was sent, by the machine's clock.
 #[derive(Clone, Copy, Debug)]
 struct SentAt(Millis);
 
@@ -174,7 +171,7 @@ mod tests {
 
     const TEN_MINUTES: &str = "Thu, 01 Jan 1970 00:10:00 GMT";
 
-    /// The clock of a machine, in milliseconds.
+    /// The time of a machine's clock, in milliseconds.
     #[derive(Clone, Debug)]
     struct Machine(Arc<AtomicI64>);
 
@@ -211,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_within_a_second_is_not_corrected() {
+    fn a_clock_at_most_a_second_wrong_is_not_corrected() {
         assert_eq!(after_hearing(600_000, 0, TEN_MINUTES), 600_000);
         assert_eq!(after_hearing(601_000, 0, TEN_MINUTES), 601_000);
     }
@@ -236,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_clock_that_is_set_right_ends_the_correction() {
+    fn the_correction_ends_after_the_machine_clock_is_set_right() {
         let (machine, corrected) = Machine::at(590_000);
         corrected.hear(TEN_MINUTES, corrected.machine());
         machine.advance(10_000);
@@ -245,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_that_cannot_be_read_changes_nothing() {
+    fn an_unreadable_date_does_not_correct_the_clock() {
         assert_eq!(after_hearing(5_000, 0, "yesterday"), 5_000);
     }
 
@@ -279,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn part_of_a_millisecond_counts_as_a_whole_one() {
+    fn a_part_of_a_millisecond_is_rounded_up() {
         assert_eq!(millis(Duration::from_nanos(1)), 1);
         assert_eq!(millis(Duration::from_millis(7)), 7);
         assert_eq!(millis(Duration::MAX), i64::MAX);

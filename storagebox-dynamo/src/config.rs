@@ -33,7 +33,6 @@ pub struct DynamoBuilder {
     pub(crate) settings: Settings,
 }
 
-/// The settings of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) table: String,
@@ -53,12 +52,13 @@ pub(crate) struct Settings {
 /// Whether `take` reads the claim before it takes an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReadFirst {
-    /// Reads first if more than one in seven of the last takes was for a claim that already had an item.
+    /// Reads the claim before it takes an item, if more than one in seven of the last takes was for a claim that
+    /// already had an item.
     #[default]
     Auto,
-    /// Always reads first. A retry costs one read, and a new claim costs one extra read.
+    /// Always reads the claim before it takes an item. A retry costs one read, and a new claim costs one extra read.
     Always,
-    /// Never reads first. A retry costs a refused transaction.
+    /// Never reads the claim before it takes an item. A retry costs a refused transaction.
     Never,
 }
 
@@ -199,7 +199,7 @@ impl Settings {
         checked_prefix(&self.prefix)
     }
 
-    /// Returns the clock that was set, or the machine's.
+    /// Returns the clock that was set, or the machine's clock.
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         self.clock.clone().unwrap_or_else(|| Arc::new(SystemClock))
     }
@@ -212,7 +212,6 @@ fn in_range(field: &'static str, found: usize, most: usize) -> Result<()> {
     }
 }
 
-/// Checks the name of a table by DynamoDB's rule.
 pub(crate) fn checked_table(name: &str) -> Result<()> {
     let is_allowed = |char: char| char.is_ascii_alphanumeric() || "_.-".contains(char);
     match (3..=255).contains(&name.len()) && name.chars().all(is_allowed) {

@@ -89,8 +89,7 @@ fn history(operations: u64, len: u64) -> CounterCost {
     }
 }
 
-/// Returns the cost if each operation writes a row that has the last `capacity` operations. The first write is refused,
-/// because there is no row yet.
+/// Returns the cost if each operation writes a row that has the last `capacity` operations.
 fn entries(operations: u64, capacity: u64) -> CounterCost {
     let written = |operation: u64| (ROW_BYTES + u64::from(ENTRY_BYTES) * operation.min(capacity)).div_ceil(WRITE_UNIT);
     let refused = operations.min(1);
@@ -102,7 +101,7 @@ fn entries(operations: u64, capacity: u64) -> CounterCost {
     }
 }
 
-/// Adds up the units of the operations. All operations from the `steady`th on have the same number of units.
+/// Returns the units of all operations. From operation `steady` on, each operation has the same number of units.
 fn sum(operations: u64, steady: u64, units: impl Fn(u64) -> u64) -> u64 {
     let growing = operations.min(steady);
     let first: u64 = (1..=growing).map(&units).sum();
@@ -125,17 +124,18 @@ mod tests {
         Strategy::Window { lifetime: Duration::from_secs(1), capacity }
     }
 
-    /// The article says of tokens "at double the cost", and of markers "double the cost of using a CRT" (a token).
+    /// Article 5 says that a token is "at double the cost", and that a marker is "double the cost of using a CRT" (a
+    /// token).
     #[test]
-    fn a_token_doubles_the_cost_and_a_marker_doubles_it_again() {
+    fn a_token_costs_twice_and_a_marker_four_times_as_much_as_atomic() {
         let strategies = [Strategy::Atomic, Strategy::TransactionToken, Strategy::default()];
         assert_eq!(strategies.map(|strategy| write_units(strategy, 1_000)), [1_000, 2_000, 4_000]);
     }
 
-    /// The article says of sets "this is likely the most cost effective approach", while the number of updates is
+    /// Article 5 says of sets that "this is likely the most cost effective approach" if the number of updates is
     /// limited.
     #[test]
-    fn a_small_set_is_the_cheapest_and_a_large_set_is_not() {
+    fn a_small_set_is_cheaper_than_a_marker_and_a_large_set_is_not() {
         let is_cheaper = |max: u32| {
             let set = write_units(Strategy::TokenSet { max }, max.into());
             set < write_units(Strategy::default(), max.into())
@@ -144,7 +144,8 @@ mod tests {
         assert!(![87, 1_000, 5_000].into_iter().any(is_cheaper));
     }
 
-    /// The article says "an item that is 1KB large has a 1000 RPS, but an Item that is 2KB in size only has a 500 RPS".
+    /// Article 5 says that "an item that is 1KB large has a 1000 RPS, but an Item that is 2KB in size only has a 500
+    /// RPS".
     #[test]
     fn a_row_of_two_kb_allows_half_the_writes_of_one_kb() {
         let per_second = |capacity: u32| cost(window(capacity), capacity.into()).unwrap().per_second;
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_row_costs_the_same_for_each_further_operation() {
+    fn each_operation_on_a_full_row_costs_the_same() {
         let history = Strategy::OptimisticHistory { len: 100 };
         for (strategy, len, each) in [(window(20), 20, 2), (history, 100, 4)] {
             assert_eq!(write_units(strategy, len + 100) - write_units(strategy, len), 100 * each, "{strategy:?}");

@@ -46,7 +46,6 @@ use set::Set;
 use sharded::Sharded;
 use values::Values;
 
-/// The counters of one namespace.
 #[derive(Debug)]
 pub(crate) struct DynamoCounter {
     rules: Rules,
@@ -54,7 +53,6 @@ pub(crate) struct DynamoCounter {
     approach: Approach,
 }
 
-/// The way in which a strategy applies a change exactly once.
 #[derive(Debug)]
 enum Approach {
     Atomic,
@@ -98,14 +96,13 @@ impl Approach {
     }
 }
 
-/// Returns the error of a strategy whose changes cannot be part of a transaction of the caller.
+/// Creates the error of a strategy that cannot take part in a transaction of the caller.
 fn unplanned(strategy: &str) -> Error {
     let what = format_args!("a change by the counter strategy {strategy} in a transaction of the caller");
-    unsupported(what, "Marker, which remembers operations in rows of their own")
+    unsupported(what, "Marker, which remembers each operation in a separate row")
 }
 
 impl DynamoCounter {
-    /// Plans a change for a transaction of the caller.
     pub(crate) async fn plan(self: &Arc<Self>, key: &Key, change: &Change, tag: &Tag) -> Result<Planned<Counted>> {
         self.rules.check(change)?;
         match &self.approach {
@@ -114,7 +111,7 @@ impl DynamoCounter {
         }
     }
 
-    /// Marks the error of a call that must not be repeated. An atomic change may be repeated if `retry_atomic` is on.
+    /// Converts the error of a change. An atomic change is not repeated unless `retry_atomic` is on.
     fn failed(&self, error: Error) -> Error {
         match self.approach {
             Approach::Atomic if self.values.client().settings().retry_atomic => error,

@@ -30,7 +30,6 @@ impl DynamoDedupRepo {
         Step::Write(IdState::Done(done), Recorded::New(version))
     }
 
-    /// Plans a record for a transaction of the caller.
     pub(crate) async fn plan_record(
         &self,
         (id, op): (&DedupId, &OpId),
@@ -44,7 +43,6 @@ impl DynamoDedupRepo {
         self.0.plan((id, op), tag, known, first).await
     }
 
-    /// Adds the condition that the record still has this version.
     fn if_current(&self, write: Write, version: Version) -> Write {
         let past = self.client().surely_past().0;
         write.only_if(CURRENT).value(":done", DONE).value(":version", version.number()).value(":past", past)

@@ -35,10 +35,9 @@ use rows::{
     listed, made, texts,
 };
 
-/// The part of the namespace that holds the rows of entries.
+/// The text in the partition keys of the rows of entries.
 const ENTRIES: &str = "entries";
 
-/// The entities of one namespace.
 #[derive(Debug)]
 pub(crate) struct Entities {
     open: OpenNamespace,
@@ -53,7 +52,7 @@ impl Entities {
         self.open.client()
     }
 
-    /// Returns the key of an entity's row. Each entity has its own partition.
+    /// Returns the key of an entity's row, which has its own partition.
     async fn entity_key(&self, key: &Key) -> Result<RowKey> {
         self.open.shards().await?;
         Ok(RowKey::alone(self.open.key(format_args!("entity:{key}"))))
@@ -64,9 +63,8 @@ impl Entities {
         Ok(RowKey::new(partition, format!("{}{message}", group(key))))
     }
 
-    /// Writes to an entry, under the condition that the entry was last changed before now. If the entry is younger,
-    /// writes again, under the condition that the entry has not changed since the refusal. Under both conditions, a
-    /// late copy of the request does not change an entry that was added after the call.
+    /// Makes a write, and a second write if the entry was changed in the present millisecond. A late copy of either
+    /// write changes no newer entry.
     async fn write(&self, id: &EntryId, key: &RowKey, write: Write, condition: &str) -> Result<Wrote> {
         let (client, now, check) = (self.client(), self.client().now(), |row: &Row| entry(row).map(drop));
         let write = write.value(":commit", id.commit.as_str()).value(":key", id.key.as_str());
@@ -82,7 +80,7 @@ impl Entities {
         client.write_to(key, &seen.value(":count", young.attempts.len() as u64), check).await
     }
 
-    /// Registers an attempt of an entry without a chosen attempt.
+    /// Registers an attempt of the entry, unless an attempt is already chosen.
     async fn registered(&self, id: &EntryId, attempt: &OpId, tag: &Tag) -> Result<Registered> {
         let key = self.entry_key(&id.key, &id.message).await?;
         let write = Write::update(&key).tagged(tag).set_to("a", "list_append(a, :own)").set("b", self.client().now().0);
@@ -117,7 +115,8 @@ impl Entities {
         }
     }
 
-    /// Replaces the entry by a fence. Returns whether the entry existed; `None` if nothing shows that.
+    /// Marks the entry as removed, and deletes its content. Returns whether this call removed the entry; `None` means
+    /// unknown.
     async fn removed(&self, id: &EntryId, removal: &Removal) -> Result<Option<bool>> {
         let (key, now) = (self.entry_key(&id.key, &id.message).await?, self.client().now());
         let fence = Write::update(&key).tagged(&removal.tag).set("s", GONE).set("y", now.0);
@@ -131,12 +130,10 @@ impl Entities {
     }
 }
 
-/// A call of `remove`, with all its attempts.
 #[derive(Debug)]
 struct Removal {
     tag: Tag,
     begun: Millis,
-    /// Whether the reply of an attempt was lost.
     was_lost: AtomicBool,
 }
 
@@ -149,8 +146,7 @@ impl Removal {
         self.was_lost.fetch_or(error.certainty() == Certainty::Unknown, Relaxed);
     }
 
-    /// Reads from the row in the entry's place whether this call removed the entry. Returns `None` if a lost attempt
-    /// may have removed the entry before the row was written.
+    /// Returns whether this call removed the entry; `None` means unknown. `row` is the present row of the message.
     fn judge(&self, row: &Row, id: &EntryId) -> Result<Option<bool>> {
         let is_there = entry(row)?.is_some();
         match row.text("c") == Some(id.commit.as_str()) {
@@ -162,18 +158,17 @@ impl Removal {
     }
 }
 
-/// Returns the entry in the row if the entry has this id. The row may have another entry of the same message.
+/// Returns the entry in the row if the entry has this id.
 fn found(row: Option<&Row>, id: &EntryId) -> Result<Option<OutboxEntry>> {
     let found = row.map_or(Ok(None), entry)?;
     Ok(found.filter(|entry| is_named(entry, &id.commit)))
 }
 
 fn too_many_attempts() -> Error {
-    let why = format!("an entry must have at most {MOST_ATTEMPTS} attempts; choose one of them");
+    let why = format!("the entry has {MOST_ATTEMPTS} attempts, which is the maximum; choose one of them");
     Error::new(ErrorKind::TooLarge, why).with("limit", MOST_ATTEMPTS).on("dynamo")
 }
 
-/// The entities of one namespace, and the namespaces of tokens that their commits may change.
 #[derive(Debug)]
 pub(crate) struct DynamoEntityLedger {
     pub(crate) entities: Arc<Entities>,
@@ -187,7 +182,7 @@ impl DynamoEntityLedger {
         self.entities.client()
     }
 
-    /// Reads the entity, the entry and the token at one moment.
+    /// Reads the entity, the entry of the message and the token at one moment.
     async fn opened(
         &self,
         key: &Key,

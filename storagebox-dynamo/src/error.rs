@@ -55,8 +55,7 @@ fn answered<E>(error: &SdkError<E, HttpResponse>) -> Option<u16> {
     error.raw_response().map(|answer| answer.status().as_u16())
 }
 
-/// Returns the error for a cancellation reason of a transaction, or `None` for a failed condition and for a write
-/// without a reason.
+/// Returns the error for a cancellation reason; `None` for a failed condition or no reason.
 pub(crate) fn reason(code: &str) -> Option<Error> {
     let known = match code {
         "None" | "ConditionalCheckFailed" => return None,
@@ -74,14 +73,12 @@ pub(crate) fn reading(error: Error) -> Error {
     without_effect(error, "the answer to a read was lost")
 }
 
-/// Converts the error of opening a namespace. An unknown outcome becomes `Unavailable`, because the call itself has
-/// changed nothing.
+/// Converts the error of opening a namespace: an unknown outcome becomes `Unavailable`.
 pub(crate) fn opening(error: Error) -> Error {
     without_effect(error, "the answer to the opening of the namespace was lost")
 }
 
-/// Converts the error of a request by which `setup` probes the server. An unknown outcome becomes `Unavailable`,
-/// because the request changes nothing.
+/// Converts the error of a probe by `setup`: an unknown outcome becomes `Unavailable`.
 pub(crate) fn probing(error: Error) -> Error {
     without_effect(error, "the answer to the probe of the server was lost")
 }
@@ -93,12 +90,11 @@ fn without_effect(error: Error, why: &'static str) -> Error {
     }
 }
 
-/// Creates the `Misconfigured` error of a setting.
 pub(crate) fn misconfigured(setting: &'static str, why: impl std::fmt::Display) -> Error {
     Error::misconfigured(setting, why).on("dynamo")
 }
 
-/// Creates the error of a call that lost against another write of the row. The client makes the call again.
+/// Creates the `Contention` error, after which the client makes another attempt.
 pub(crate) fn contention() -> Error {
     Error::new(ErrorKind::Contention, codes::CONFLICT).on("dynamo")
 }
@@ -110,5 +106,5 @@ pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
 
 /// Converts the driver's error about a request that lacks a required part.
 pub(crate) fn incomplete(error: BuildError) -> Error {
-    bad("request", "lacks a part").caused_by(error)
+    bad("request", "lacks a required part").caused_by(error)
 }

@@ -36,7 +36,7 @@ use take::{Repeats, TakeAttempt};
 
 pub(crate) use cleanup::LAPSED;
 
-/// A bank. The tasks of a process share its candidates and hints.
+/// A bank, whose candidates and hints are shared by the tasks of a process.
 #[derive(Debug)]
 pub(crate) struct Bank {
     open: OpenNamespace,
@@ -45,7 +45,6 @@ pub(crate) struct Bank {
     repeats: Repeats,
 }
 
-/// A handle to a bank.
 #[derive(Clone, Debug)]
 pub(crate) struct DynamoBank(Arc<Bank>);
 

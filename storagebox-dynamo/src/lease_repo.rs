@@ -38,7 +38,7 @@ impl DynamoLeaseRepo {
     }
 }
 
-/// Adds the condition that the id has this lease, and another condition.
+/// Adds to the write the condition that the id has this lease, and a second condition.
 fn if_held(write: Write, lease: &Lease, and: &str) -> Write {
     let write = write.only_if(format!("{HELD}{and}")).value(":leased", LEASED);
     write.value(":fence", lease.fence.number()).value(":op", lease.op.as_str())

@@ -24,14 +24,13 @@ const NEWEST: &str = "attribute_not_exists(pk) OR a < :a OR (a = :a AND (w < :w 
 
 const PURGE: &str = "purge";
 
-/// A namespace of ordered values.
 #[derive(Debug)]
 pub(crate) struct DynamoOrderedStore {
     open: OpenNamespace,
     rules: OrderedRules,
 }
 
-/// Returns the rank of a write among those with the same stamp: a delete wins over a put.
+/// Returns the rank of a write among writes with the same stamp: a delete wins over a put.
 fn rank(value: Option<&Payload>) -> i64 {
     i64::from(value.is_none())
 }
@@ -82,9 +81,7 @@ impl DynamoOrderedStore {
         }
     }
 
-    /// Makes the row a tombstone. Its place in the index is the time from which the age of the tombstone counts. With
-    /// time stamps, the row may be deleted once no older stamp is accepted. With sequence numbers, only `purge` deletes
-    /// it (O-3).
+    /// Makes the row a tombstone. With sequence numbers, only `purge` deletes the tombstone (O-3).
     fn buried(&self, row: Row, stamp: &Stamp) -> Row {
         let arrived = self.client().now();
         if !self.rules.is_timed() {
@@ -96,7 +93,7 @@ impl DynamoOrderedStore {
         row.with("o", buried_at(since)).expiring(Some(self.client().expiry(forgotten)))
     }
 
-    /// Returns the beginning of the age of the youngest tombstone that `purge` deletes.
+    /// Returns the time up to which `purge` with this age deletes tombstones.
     fn purgeable(&self, age: Duration) -> Millis {
         if !self.rules.is_timed() {
             return self.client().now().before(age);
@@ -140,15 +137,14 @@ impl DynamoOrderedStore {
         Ok(Maintained { deleted, more: false })
     }
 
-    /// Deletes a tombstone if its place in the index is still the one that was read.
+    /// Deletes a tombstone if its key in the index is still the one that was read.
     async fn purged(&self, row: &Row) -> Result<bool> {
         let place = row.needed("o", row.text("o"))?;
         self.client().deleted(PURGE, &Write::delete(&row.key()?).only_if("o = :o").value(":o", place)).await
     }
 }
 
-/// Returns the options as they are stored with the namespace. The stored text does not change. The skew is not stored,
-/// because it limits new writes and says nothing about stored values.
+/// Returns the stored text of the options, without the skew. The text does not change between versions.
 fn to_stored_text(options: OrderedOptions) -> String {
     let stamping = match options.stamping {
         Stamping::Time { .. } => Stamping::Time { max_skew: None },
@@ -167,7 +163,7 @@ fn buried_at(since: Millis) -> String {
     format!("{:016x}", since.0.max(0))
 }
 
-/// Compares a write with the row of its key. Returns the outcome; `None` if the write is newer.
+/// Returns the outcome of a write that is not newer than the row; `None` for a newer write.
 fn judge(row: Option<&Row>, stamp: &Stamp, value: Option<&Payload>) -> Result<Option<Written>> {
     let Some(row) = row else { return Ok(None) };
     row.needed("k", row.number::<i64>("k"))?;
@@ -247,7 +243,7 @@ fn listed(row: &Row) -> Result<Option<ListedValue>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::whatever;
+    use crate::row::fuzz;
 
     #[test]
     fn the_skew_is_not_stored_and_a_stored_skew_is_ignored() {
@@ -265,13 +261,13 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_row_of_a_value_holds() {
+    fn fuzz_value_row_is_read_or_corrupt() {
         let row = Row::new(&RowKey::new("keys", "key")).with("a", 5_i64).with("w", "ada").with("k", 0_i64);
         let known = [row.clone().with("v", b"value".as_slice()), row.with("k", 1_i64).with("o", buried_at(Millis(7)))];
         let judged = |row: &Row| {
             let stamp = Stamp::new(5, WriterId::new("ada")?);
             judge(Some(row), &stamp, None).map(drop)
         };
-        whatever(&known, &[judged, |row| listed(row).map(drop)]);
+        fuzz(&known, &[judged, |row| listed(row).map(drop)]);
     }
 }

@@ -5,7 +5,7 @@ use storagebox_core::{Cursor, Error, Page, Result};
 use crate::client::{Index, OpenNamespace, Query};
 use crate::row::{Attributes, Row, RowKey, Value};
 
-/// The largest number of rows per page. A page may be shorter than requested.
+/// The largest number of rows per page.
 const MOST: usize = 1_000;
 
 /// The largest number of requests per page, in addition to one request per shard.
@@ -35,8 +35,7 @@ impl Position {
     }
 }
 
-/// Reads a page of rows, one shard after another, until the page is full or has cost too many requests. With the index,
-/// the attribute `o` of a row must equal its sort key.
+/// Reads a page of rows, one shard after another, until the page is full or has cost too many requests.
 pub(crate) async fn rows(
     open: &OpenNamespace,
     (part, index): (&str, Index),
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_a_cursor_says() {
+    fn fuzz_cursor_is_read_or_refused() {
         storagebox_fuzz::texts(&["0:", "7:code", "65535:a:b"], |text| {
             if let Ok(Position { shard, after }) = Position::read(Some(&Cursor::new(text)), 1) {
                 let again = Position::cursor(shard, after.as_deref().unwrap_or_default());

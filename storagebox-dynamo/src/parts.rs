@@ -87,7 +87,6 @@ pub(crate) use planned::Planned;
 #[must_use = "the items have no effect before they are sent"]
 pub struct Parts {
     store: DynamoStore,
-    /// The tag of all rows that the transaction writes.
     tag: Tag,
     request_token: Tag,
     calls: Vec<PlannedCall>,
@@ -156,7 +155,6 @@ impl Parts {
         self.store.client()
     }
 
-    /// Adds the items of a call, and returns its outcome.
     fn add<T: 'static>(
         &mut self,
         operation: &'static str,
@@ -174,8 +172,8 @@ impl Parts {
         Ok(outcome)
     }
 
-    /// Checks that the transaction has room for more items. Returns the rows of the items, and the bytes of the
-    /// transaction with them.
+    /// Checks that the transaction has room for more items. Returns the rows of the items, and the transaction's new
+    /// size in bytes.
     fn admitted(&self, items: &[TransactWriteItem]) -> Result<(Vec<RowKey>, usize)> {
         let rows = items.iter().map(item::row).collect::<Result<Vec<_>>>()?;
         if rows.iter().any(|row| self.rows.contains(row)) {
@@ -189,7 +187,7 @@ impl Parts {
 
 fn twice() -> Error {
     let why = "changes a row that an earlier call of these parts changes; DynamoDB allows each row once in a \
-        transaction. Make one call of the two, or send two transactions";
+        transaction. Make only one of the two calls, or send two transactions";
     bad("the call", why)
 }
 

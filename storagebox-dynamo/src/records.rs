@@ -24,11 +24,11 @@ use crate::row::{Row, RowKey};
 pub(crate) use record::Record;
 pub(crate) use row::{CURRENT, DONE, ENDED, LEASED};
 
-/// The part of the namespace that holds the rows of ids.
+/// The text in the partition keys of the rows of ids.
 const IDS: &str = "ids";
 /// The filter of a listing: records whose retention is not over.
 const LISTED: &str = "s = :done AND (attribute_not_exists(x) OR x > :past)";
-/// How many refusals an attempt may meet before it pauses.
+/// How many writes of one attempt may be refused before the attempt pauses.
 const MOST_REFUSALS: u32 = 4;
 
 /// The deduplication ids of one namespace.
@@ -81,14 +81,14 @@ impl Records {
         Ok(Page { entries, next: page.next })
     }
 
-    /// Makes a call that may be the first of its id. The first write assumes that the id has no row. All attempts use
-    /// the same time, so they decide alike about the same row.
+    /// Makes a call that may be the first call of its id.
     pub(crate) async fn step<T: Send>(
         &self,
         operation: &'static str,
         (id, op): (&DedupId, &OpId),
         judge: impl Fn(&Record, Millis) -> Step<T> + Sync,
     ) -> Result<T> {
+        // All attempts use the same time, so they decide alike about the same row.
         // So any outcome settles a lost attempt: the lost attempt can only replace the row that it read, and a later
         // attempt that reads the same row replaces it too.
         let (past, tag) = (self.client().surely_past(), Tag::fresh());
@@ -120,8 +120,8 @@ impl Records {
         Err(contention())
     }
 
-    /// Puts the next row of an id under the condition that the row is still the one that was read. If the old row names
-    /// an ended operation, the same step writes a separate row for this operation.
+    /// Puts the next row of an id if the row has not changed since the read. In the same step, writes a separate row
+    /// for the ended operation of the old row.
     async fn replace(&self, id: &DedupId, read: &Record, put: Write) -> Result<Wrote> {
         match &self.replacing(id, read, put)[..] {
             [put] => self.client().write(put).await,
@@ -140,9 +140,8 @@ impl Records {
         [put].into_iter().chain(fence).collect()
     }
 
-    /// Makes a call that names a version or a lease. The write has the condition that the id has this version or lease.
-    /// If the write is refused, `refused` returns the outcome from the present record; if it returns `None`, another
-    /// attempt follows.
+    /// Makes a call that names a version or a lease. If the write is refused, `refused` returns the outcome; `None`
+    /// means another attempt.
     pub(crate) async fn change<T: Send>(
         &self,
         operation: &'static str,

@@ -1,7 +1,7 @@
 //! The rows of the table, and how their attributes are read and written.
 
 #[cfg(test)]
-mod whatever;
+mod fuzz;
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use storagebox_core::{Error, Result};
 use crate::clock::Millis;
 
 #[cfg(test)]
-pub(crate) use whatever::whatever;
+pub(crate) use fuzz::fuzz;
 
 /// The version of the row format. Each namespace stores the version that it was created with.
 pub(crate) const VERSION: u32 = 1;
@@ -21,10 +21,8 @@ pub(crate) const INDEX: &str = "order";
 /// The attribute by which the table's time to live deletes rows.
 pub(crate) const EXPIRES: &str = "expires_at";
 
-/// The attributes of a row in the driver's types.
 pub(crate) type Attributes = HashMap<String, AttributeValue>;
 
-/// The key of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RowKey {
     pub(crate) partition: String,
@@ -36,7 +34,7 @@ impl RowKey {
         Self { partition: partition.into(), sort: sort.into() }
     }
 
-    /// Creates the key of the only row of its partition.
+    /// Creates the key of a row that is alone in its partition.
     pub(crate) fn alone(partition: impl Into<String>) -> Self {
         Self::new(partition, "-")
     }
@@ -53,7 +51,6 @@ impl From<&RowKey> for Attributes {
     }
 }
 
-/// A value that can be stored in an attribute.
 pub(crate) trait Value {
     fn value(self) -> AttributeValue;
 }
@@ -104,13 +101,12 @@ numbers!(i64 u64 u32 i128);
 /// When a row may be deleted, because no promise needs it after that.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expiry {
-    /// The attribute `g`, by which calls and upkeep decide.
+    /// The attribute `g`, which calls and upkeep compare with the present time.
     pub(crate) at: Millis,
     /// The attribute `expires_at`, for the table's time to live.
     pub(crate) seconds: i64,
 }
 
-/// One row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row(Attributes);
 
@@ -159,7 +155,6 @@ impl Row {
         self.0.get(name)?.as_n().ok()?.parse().ok()
     }
 
-    /// Reads a set of numbers.
     pub(crate) fn numbers(&self, name: &str) -> Option<Vec<i64>> {
         self.0.get(name)?.as_ns().ok()?.iter().map(|number| number.parse().ok()).collect()
     }
@@ -183,12 +178,11 @@ impl Row {
         self.needed("sk", self.text("sk"))
     }
 
-    /// Returns the key of the row.
     pub(crate) fn key(&self) -> Result<RowKey> {
         Ok(RowKey::new(self.needed("pk", self.text("pk"))?, self.sort()?))
     }
 
-    /// Reads an attribute that the row may lack. Returns `Corrupt` if the row has it and `read` cannot read it.
+    /// Reads an attribute that the row may lack. Returns `Corrupt` if `read` cannot read the attribute.
     pub(crate) fn maybe<'a, T>(
         &'a self,
         name: &str,
@@ -200,12 +194,11 @@ impl Row {
         }
     }
 
-    /// Reads a time that the row may lack.
     pub(crate) fn moment(&self, name: &str) -> Result<Option<Millis>> {
         Ok(self.maybe(name, Self::number)?.map(Millis))
     }
 
-    /// Returns the value of an attribute; `Corrupt` if the row has no value for it.
+    /// Returns the value of an attribute, or `Corrupt` if the value is missing.
     pub(crate) fn needed<T>(&self, name: &str, value: Option<T>) -> Result<T> {
         value.ok_or_else(|| self.unreadable(format_args!("it has no valid {name}")))
     }
@@ -215,9 +208,9 @@ impl Row {
         value.map_err(|_| self.unreadable(format_args!("its {what} is not valid")))
     }
 
-    /// Creates the `Corrupt` error of this row. The text names only the partition, because the sort key of an item's
-    /// row is the item.
+    /// Creates the `Corrupt` error of this row.
     pub(crate) fn unreadable(&self, why: impl std::fmt::Display) -> Error {
+        // The text names only the partition, because the sort key of an item's row is the item.
         let partition = self.text("pk").unwrap_or("of an index");
         Error::corrupt(format_args!("the row {partition:?}"), why).on("dynamo")
     }

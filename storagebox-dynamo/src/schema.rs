@@ -32,8 +32,8 @@ const PROJECTED: [&str; 2] = ["c", "d"];
 const PAUSE: Duration = Duration::from_millis(500);
 const CHECKS: u32 = 240;
 
-/// Creates the table, probes the server, and turns on the table's time to live and its backups, unless that was done
-/// before.
+/// Creates the table if it does not exist, and probes the server. Turns on the time to live and, with `protect`, the
+/// backups.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     client.settle("setup", || create_or_check(client)).await?;
     wait_until_active(client).await.map_err(|error| error.during("setup"))?;
@@ -69,7 +69,7 @@ async fn described(client: &Client) -> Result<Option<TableDescription>> {
     }
 }
 
-/// Creates the table. Succeeds if another process has just created it.
+/// Creates the table. Succeeds if another process has just created the table.
 async fn create(client: &Client) -> Result<()> {
     let text = |name: &str| {
         let attribute = AttributeDefinition::builder().attribute_name(name);
@@ -105,7 +105,7 @@ fn keys(hash: &str, range: &str) -> Result<Vec<KeySchemaElement>> {
     Ok(vec![key(hash, KeyType::Hash)?, key(range, KeyType::Range)?])
 }
 
-/// Checks that a table has our keys and our index.
+/// Checks that a table has the library's keys and index.
 fn check(table: &TableDescription) -> Result<()> {
     let is = |keys: &[KeySchemaElement], names: [&str; 2]| {
         keys.iter().map(KeySchemaElement::attribute_name).eq(names.iter().copied())
@@ -116,7 +116,7 @@ fn check(table: &TableDescription) -> Result<()> {
     if is(table.key_schema(), ["pk", "sk"]) && table.local_secondary_indexes().iter().any(is_index) {
         return Ok(());
     }
-    Err(bad("table", format_args!("must have the keys pk and sk and the index {INDEX}; the README shows it whole")))
+    Err(bad("table", format_args!("must have the keys pk and sk and the index {INDEX}; the README shows the table")))
 }
 
 #[allow(clippy::disallowed_methods, reason = "the pause between two checks; no promise depends on it")]

@@ -17,7 +17,7 @@ use crate::lock::lock;
 /// How long callers wait if no flight ends.
 const STALLED_AFTER: Duration = Duration::from_millis(250);
 
-/// Lets one caller at a time into a flight.
+/// Lets one caller at a time begin a flight. The other callers wait in a queue.
 #[derive(Debug, Default)]
 pub(crate) struct SingleFlight(Mutex<Arc<Line>>);
 
@@ -25,19 +25,18 @@ pub(crate) struct SingleFlight(Mutex<Arc<Line>>);
 #[derive(Debug, Default)]
 struct Line {
     queue: Arc<Queue<()>>,
-    /// The number of flights that began.
     begun: AtomicU64,
 }
 
-/// A flight, which ends when it is dropped. Callers may stop waiting for it earlier.
+/// A flight, which ends when this value is dropped. Callers wait at most [`STALLED_AFTER`] for the end.
 #[derive(Debug)]
 pub(crate) struct Flight {
     _guard: OwnedMutexGuard<()>,
 }
 
 impl SingleFlight {
-    /// Waits for the earlier flights and begins the next one. If no flight ends for [`STALLED_AFTER`], the waiting
-    /// callers and all later callers continue in a new line.
+    /// Waits for the earlier flights and begins the next flight. If no flight ends for [`STALLED_AFTER`], the callers
+    /// continue in a new queue.
     pub(crate) async fn next(&self) -> Flight {
         loop {
             let line = Arc::clone(&self.line());
@@ -48,7 +47,7 @@ impl SingleFlight {
         }
     }
 
-    /// Begins a flight if there is none.
+    /// Begins a flight; `None` if another flight has not ended.
     pub(crate) fn now(&self) -> Option<Flight> {
         Arc::clone(&self.line().queue).try_lock_owned().ok().map(Flight::of)
     }
@@ -95,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// Polls the future once, and returns whether it still waits.
+    /// Polls the future once, and returns whether the future is still waiting.
     async fn still_waits(next: Pin<&mut impl Future<Output = Flight>>) -> bool {
         tokio::select! {
             biased;

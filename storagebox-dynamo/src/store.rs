@@ -93,7 +93,6 @@ impl DynamoStore {
         self.namespaces.open("bank", name, String::new(), || Ok(DynamoBank::new(&self.client, name)))
     }
 
-    /// Returns counters of any strategy but `Ledger`.
     pub(crate) fn counters(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<DynamoCounter>> {
         let create = || DynamoCounter::new(&self.client, name, strategy);
         self.namespaces.open("counters", name, format!("{strategy:?}"), create)
@@ -124,7 +123,7 @@ impl fmt::Debug for DynamoStore {
     }
 }
 
-/// What the store promises and what it does not, except for its memory, which is a setting.
+/// What the store promises and does not promise.
 const PROMISES: [(&str, &str); 9] = [
     ("atomicity", "one conditional write or one transaction is one step"),
     ("durability", "DynamoDB's: what was acknowledged is in several places"),

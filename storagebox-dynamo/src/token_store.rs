@@ -19,21 +19,19 @@ const GONE: &str = "gone";
 const FENCED: &str = "fenced";
 /// The condition that the token is live. A live token has no attribute `s`.
 const LIVE: &str = "attribute_exists(pk) AND attribute_not_exists(s)";
-/// The condition that the token was live when the request was sent. If a token is created after that, a late copy of
-/// the request does not end it.
+/// The condition that the token was live when the request was sent.
 const LIVED: &str = "a < :now AND attribute_not_exists(s)";
-/// The condition that the live token is still the one that was read. It is for a token that is too young for `LIVED`.
+/// The condition that the live token is still the token that was read. This condition is for a token that was created
+/// in the present millisecond.
 const THIS: &str = "m = :made AND attribute_not_exists(s)";
-/// The condition that the token is unknown. A token that is no longer remembered is unknown too.
+/// The condition that the token is unknown. A token that is no longer remembered counts as unknown.
 const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
 
-/// The tokens of one namespace.
 #[derive(Debug)]
 pub(crate) struct DynamoTokenStore {
     open: OpenNamespace,
 }
 
-/// The state of a token as its row shows it.
 #[derive(Debug)]
 enum TokenState {
     Unknown,
@@ -60,8 +58,7 @@ impl DynamoTokenStore {
         self.client().get(&self.key(token).await?).await
     }
 
-    /// Reads the state of a token. An end that was written by the call with the tag `own` is not forgotten during the
-    /// call, even if the machine sleeps.
+    /// Reads the state of a token. An end that was written by the call with the tag `own` never counts as forgotten.
     fn state(&self, row: Option<Row>, own: Option<&Tag>) -> Result<TokenState> {
         let Some(row) = row else { return Ok(TokenState::Unknown) };
         let is_forgotten = row.moment("g")?.is_some_and(|forgotten| forgotten <= self.client().surely_past());
@@ -86,14 +83,13 @@ impl DynamoTokenStore {
         }
     }
 
-    /// Returns the write that ends a live token: the operation consumes it, or it is discarded.
+    /// Returns the write that ends a live token: consumed by `op`, or discarded without `op`.
     async fn ending(&self, token: &TokenId, tag: &Tag, op: Option<&OpId>) -> Result<Write> {
         let key = self.key(token).await?;
         let ended = Write::update(&key).tagged(tag).set("s", GONE).set_some("c", op.map(OpId::as_str));
         Ok(ended.expiring(self.expiry()))
     }
 
-    /// Returns when the row of a token that ends now may be deleted.
     fn expiry(&self) -> Option<Expiry> {
         self.open.expiry_after(Some(self.client().now()))
     }
@@ -114,7 +110,7 @@ impl DynamoTokenStore {
         }
     }
 
-    /// Ends a live token. An unknown token is fenced, so that a late `create` does not bring it back (T-7).
+    /// Discards a live token. Fences an unknown token, so that a late `create` does not bring the token back (T-7).
     async fn discarded(&self, token: &TokenId, tag: &Tag) -> Result<Discarded> {
         let ended = self.ending(token, tag, None).await?.only_if(LIVE);
         match self.client().write(&ended).await? {
@@ -209,10 +205,10 @@ impl TokenStore for DynamoTokenStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::whatever;
+    use crate::row::fuzz;
 
     #[test]
-    fn whatever_a_row_of_a_token_holds() {
+    fn fuzz_token_row_is_read_or_corrupt() {
         let row = || Row::new(&RowKey::alone("p"));
         let live = row().with("m", "tag").with("a", 7_i64);
         let gone = row().with("m", "tag").with("s", GONE).with("c", "op-1").with("g", 9_i64);
@@ -225,6 +221,6 @@ mod tests {
             }
             Ok(())
         };
-        whatever(&[live, gone, row().with("s", FENCED)], &[read]);
+        fuzz(&[live, gone, row().with("s", FENCED)], &[read]);
     }
 }

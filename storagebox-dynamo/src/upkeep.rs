@@ -15,11 +15,9 @@ use crate::lock::lock;
 use crate::row::{Attributes, Row, RowKey, Value};
 use crate::single_flight::SingleFlight;
 
-/// The number of rows that one request reads.
 const PAGE: i32 = 1_000;
-/// The largest number of pages per call.
+/// The largest number of pages that one call reads.
 const PAGES: usize = 20;
-/// The number of concurrent deletes.
 const AT_ONCE: usize = 16;
 
 /// The condition that no promise needs the row.
@@ -32,22 +30,22 @@ pub(crate) struct Upkeep {
     calls: SingleFlight,
 }
 
-/// The state of one call.
 struct Round<'a> {
     client: &'a Arc<Client>,
     banks: HashMap<Namespace, Bank>,
     entities: HashMap<Namespace, Entities>,
-    /// Whether the namespace with this row has its home in another region.
+    /// Whether a namespace has its home in another region, by the key of the namespace's row.
     elsewhere: HashMap<RowKey, bool>,
     deleted: usize,
-    /// The number of items that were moved to their place in the index.
+    /// The number of items that were moved to their correct place in the index.
     moved: usize,
     /// The number of entities that were checked and not deleted.
     kept: usize,
 }
 
 impl Upkeep {
-    /// Continues where the last call stopped, page by page, until it has changed `most` rows or the table ends.
+    /// Continues upkeep where the last call stopped. Returns after work on `most` rows, after `PAGES` pages, or at the
+    /// end of the table.
     pub(crate) async fn maintain(&self, client: &Arc<Client>, most: usize) -> Result<Maintained> {
         let mut round = Round::new(client);
         let _flight = self.calls.next().await;
@@ -94,7 +92,6 @@ impl<'a> Round<'a> {
         self.changed() + self.kept
     }
 
-    /// Returns the number of rows that were deleted or moved.
     fn changed(&self) -> usize {
         self.deleted + self.moved
     }
@@ -132,9 +129,9 @@ impl<'a> Round<'a> {
         outcome
     }
 
-    /// Returns whether the row's namespace has its home in another region. A deletion here could undo a newer write
-    /// there.
+    /// Returns whether the row's namespace has its home in another region.
     async fn is_elsewhere(&mut self, row: &Row) -> Result<bool> {
+        // A deletion in this region could undo a newer write in the home region.
         let partition = row.needed("pk", row.text("pk"))?;
         let Some(partition) = Partition::parse(self.client, partition) else { return Ok(false) };
         let key = partition.namespace_row(self.client);
@@ -166,8 +163,8 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Reads a page of rows that no promise needs, of entities without a state that may be forgotten, and of items whose
-/// place in the index says that their hold has lapsed.
+/// Reads a page of rows for upkeep: rows that no promise needs, entities without a state, and items that the index
+/// shows as lapsed.
 async fn scan(client: &Client, from: Option<Attributes>) -> Result<RowPage> {
     let mut filter = format!("({UNNEEDED} OR ({FORGOTTEN}) OR ({LAPSED}))");
     let mut values = HashMap::from([(":past".to_owned(), client.surely_past().0.value())]);
@@ -185,7 +182,7 @@ async fn scan(client: &Client, from: Option<Attributes>) -> Result<RowPage> {
     client.scan(client.table(), narrowed).await
 }
 
-/// Deletes the row, under the condition that no promise needs it. Returns whether it deleted the row.
+/// Deletes the row if no promise needs the row. Returns whether the row was deleted.
 async fn removed(client: &Client, row: &Row) -> Result<bool> {
     let delete = Write::delete(&row.key()?).only_if(UNNEEDED).value(":past", client.surely_past().0);
     client.deleted("maintain", &delete).await

@@ -14,7 +14,7 @@ use support::{DynamoHarness, SetUp, open_beside};
 /// The share of the requests that have a fault, in percent.
 const SHARE: u8 = 20;
 
-/// A delay that is long enough for other requests to overtake.
+/// A delay that lets other requests overtake the delayed one.
 const DELAY: Fault = Fault::Delay(Duration::from_millis(3));
 
 fn faults() -> Vec<Fault> {

@@ -12,18 +12,17 @@ use tokio::time::Instant;
 pub(crate) struct Time(u64);
 
 impl Time {
-    /// Returns the time that the clock shows.
     pub(crate) fn of(clock: &dyn Clock) -> Self {
         Self(nanos(clock.now()))
     }
 
-    /// Returns the time plus `duration`, or the last possible time if the sum is too large.
+    /// Returns the time that is `duration` later, or the last possible time if the sum is too large.
     #[must_use]
     pub(crate) fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(nanos(duration)))
     }
 
-    /// Returns the end of a retention that begins at this time, or `None` if it never ends.
+    /// Returns the end of a retention that begins at this time; `None` if it never ends.
     pub(crate) fn after_retention(self, retention: Retention) -> Option<Self> {
         match retention {
             Retention::Forever => None,
@@ -47,8 +46,7 @@ fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A clock that never goes back. If its inner clock is set back, the time stands still until the inner clock has caught
-/// up.
+/// A clock that never goes back, even if its inner clock is set back.
 #[derive(Debug)]
 pub(crate) struct NeverBack<C> {
     clock: C,

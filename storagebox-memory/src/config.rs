@@ -12,7 +12,6 @@ pub struct MemoryBuilder {
     pub(crate) settings: Settings,
 }
 
-/// The settings that all namespaces of a store share.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) clock: Arc<dyn Clock>,
@@ -24,7 +23,7 @@ impl Settings {
         Time::of(&*self.clock)
     }
 
-    /// Returns whether, at the time `now`, the store has forgotten an entry that ended at the time `ended`.
+    /// Whether an entry that ended at the time `ended` is forgotten at the time `now`.
     pub(crate) fn is_forgotten(&self, ended: Time, now: Time) -> bool {
         ended.after_retention(self.remember).is_some_and(|end| end <= now)
     }

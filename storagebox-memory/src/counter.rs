@@ -27,7 +27,6 @@ use void_ops::VoidOps;
 /// How long `Strategy::TransactionToken` recognises an operation, as on DynamoDB.
 const TOKEN: Duration = Duration::from_secs(600);
 
-/// The counters of one namespace.
 #[derive(Clone, Debug)]
 pub(crate) enum AnyCounter {
     Value(Arc<MemoryCounter>),
@@ -42,7 +41,6 @@ impl AnyCounter {
         }
     }
 
-    /// Returns the strategy with which the counters were created.
     pub(crate) fn strategy(&self) -> Strategy {
         match self {
             Self::Value(counter) => counter.strategy,
@@ -50,7 +48,6 @@ impl AnyCounter {
         }
     }
 
-    /// Returns the same counters, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         match self {
             Self::Value(counter) => Self::Value(Arc::new(counter.joined(by))),
@@ -58,7 +55,7 @@ impl AnyCounter {
         }
     }
 
-    /// Forgets at most `budget` operations that are past their retention, and returns how many. A ledger forgets none.
+    /// Forgets at most `budget` operations whose retention is over. Returns the number of forgotten operations.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         match self {
             Self::Value(counter) => counter.maintain(budget),
@@ -75,16 +72,14 @@ pub(crate) struct MemoryCounter {
     cells: Keyed<Key, Cell>,
 }
 
-/// The rules by which the strategies differ.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
-    /// How long operations are remembered.
     memory: Remember,
-    /// The maximum number of remembered operations, or `None` for no limit.
+    /// The maximum number of remembered operations; `None` for no limit.
     capacity: Option<u32>,
-    /// Whether an operation can be cancelled before it arrives, which needs a fence that the store keeps.
+    /// Whether an operation can be cancelled before it arrives.
     fences: bool,
-    /// The number of shards and the bounds of the total, or `None` if the counter is not sharded.
+    /// The number of shards and the bounds of the total; `None` if the counter is not sharded.
     split: Option<(u16, Bounds)>,
 }
 
@@ -123,12 +118,11 @@ struct Cell {
 }
 
 impl Cell {
-    /// Returns whether the cell is as if no operation had reached it, so that it can be deleted.
+    /// Whether the cell equals a new cell, so that it can be deleted.
     fn is_new(&self) -> bool {
         self.ops.is_empty() && self.void.is_empty() && self.shards.is_new()
     }
 
-    /// Forgets at most `most` operations that are past their retention, and returns how many.
     fn forget_up_to(&mut self, most: usize, memory: Remember, now: Time) -> usize {
         let forgotten = self.ops.forget_up_to(most, memory, now);
         forgotten + self.void.forget_up_to(most - forgotten, |since| is_past(memory, since, now))
@@ -144,13 +138,12 @@ impl MemoryCounter {
         Self { settings, strategy, rules: Rules::of(strategy), cells: Keyed::default() }
     }
 
-    /// Returns the same counters, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         let Self { strategy, rules, .. } = *self;
         Self { settings: self.settings.clone(), strategy, rules, cells: self.cells.joined(by) }
     }
 
-    /// Forgets the key's operations that are past their retention, and then runs `step` on the key's cell.
+    /// Runs `step` on the key's cell, after forgetting the key's operations whose retention is over.
     fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Cell, Time) -> T) -> Result<T> {
         let mut cells = self.cells.to_change(key)?;
         let now = self.settings.now();
@@ -170,7 +163,7 @@ impl MemoryCounter {
     fn check(&self, change: &Change) -> Result<()> {
         if change.reason.is_some() {
             let what = format_args!("a change with a reason under the counter strategy {:?}", self.strategy);
-            return Err(unsupported(what, "Ledger, which has a log"));
+            return Err(unsupported(what, "the strategy Ledger, which keeps a log"));
         }
         match self.rules.split {
             Some((_, fixed)) if ![Bounds::NONE, fixed].contains(&change.bounds) => {
@@ -215,13 +208,11 @@ impl MemoryCounter {
         }
     }
 
-    /// Returns the value for an outcome, or `None` if the counter is sharded.
     fn answer(&self, value: i64) -> Option<i64> {
         // Other backends cannot read the sum of the shards in the step of a change.
         self.rules.split.is_none().then_some(value)
     }
 
-    /// Forgets at most `budget` operations that are past their retention, and returns how many.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         let now = self.settings.now();
         self.cells.spend(budget, |cells, budget| {

@@ -16,12 +16,11 @@ use crate::config::Settings;
 use crate::striped::{STRIPES, Striped, not_ours, position};
 use crate::token_store::MemoryTokenStore;
 
-/// The entities of one namespace.
 #[derive(Debug)]
 pub(crate) struct Entities {
     settings: Settings,
     entities: Striped<Stripe>,
-    /// The next version of any entity. It is shared, so that no version repeats after an entity is forgotten.
+    /// The version that the next change of any entity gets.
     versions: AtomicU64,
 }
 
@@ -32,7 +31,7 @@ struct Entity {
     version: Version,
     state: Option<Payload>,
     outbox: BTreeMap<MessageId, OutboxEntry>,
-    /// The time of the last change, from which the retention of a deleted entity counts.
+    /// The time of the entity's last change.
     since: Time,
 }
 
@@ -61,14 +60,13 @@ impl Entities {
         Self { settings, entities: Striped::default(), versions: AtomicU64::new(1) }
     }
 
-    /// Runs `step` on the entity, or on `None` if it does not exist or its deletion is forgotten.
+    /// Calls `step` with the entity, or with `None` if the entity does not exist or its deletion is forgotten.
     fn step<T>(&self, key: &Key, step: impl FnOnce(Option<&mut Entity>, Time) -> T) -> T {
         let mut entities = self.entities.lock_for(key);
         let now = self.settings.now();
         step(self.remembered(&mut entities, key, now), now)
     }
 
-    /// Runs `step` on the entry, or on `None` if it does not exist.
     fn step_on_entry<T>(&self, id: &EntryId, step: impl FnOnce(Option<&mut OutboxEntry>) -> T) -> T {
         self.step(&id.key, |entity, _| {
             let entry = entity.and_then(|entity| entity.outbox.get_mut(&id.message));
@@ -88,7 +86,6 @@ impl Entities {
         Version::new(self.versions.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Forgets at most `budget` deleted entities that are past their retention, and returns how many.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         let now = self.settings.now();
         self.entities.spend(budget, |entities, budget| {
@@ -103,7 +100,7 @@ impl Entities {
     }
 }
 
-/// A handle on the entities, with the token namespaces that their commits join.
+/// The entities of one namespace, and the token namespaces that commits of these entities may change.
 #[derive(Debug)]
 pub(crate) struct MemoryEntityLedger {
     pub(crate) entities: Arc<Entities>,
@@ -134,8 +131,7 @@ impl MemoryEntityLedger {
         Ok(Committed::Committed)
     }
 
-    /// Changes the joined tokens and returns `None`. Returns the outcome instead if the commit is refused or was made
-    /// before.
+    /// Changes the joined tokens and returns `None`. Returns the outcome if the commit is refused or was made before.
     fn tokens_changed(&self, known: Option<&Entity>, commit: &Commit) -> Result<Option<Committed>> {
         let entry = known.and_then(|entity| entity.outbox.get(&commit.message));
         if entry.is_some_and(|entry| entry.attempts.first() == Some(&commit.attempt)) {
@@ -162,7 +158,7 @@ impl MemoryEntityLedger {
     }
 }
 
-/// Returns whether the entry was added by the commit in `id`, and not by another commit for the same message.
+/// Whether the entry was added by the commit that `id` names.
 fn is_named(entry: &OutboxEntry, id: &EntryId) -> bool {
     entry.attempts.first() == Some(&id.commit)
 }
@@ -257,7 +253,7 @@ impl EntityLedger for MemoryEntityLedger {
     }
 }
 
-/// The position of the last entry of the previous page within its stripe.
+/// The last entry on the previous page of a listing.
 struct Position {
     key: Key,
     message: MessageId,

@@ -34,11 +34,10 @@ pub struct MemoryBank {
     claims: Arc<Striped<Claims>>,
     items: Arc<Striped<Stripe>>,
     walk: Arc<AtomicUsize>,
-    /// The transaction to which the calls of this handle belong, if any.
     by: Option<Open>,
 }
 
-/// The state of a claim now, with the end of its hold and its retention taken into account.
+/// The state of a claim at the current time.
 enum ClaimStatus {
     Unknown,
     Held { at: Slot, held: Held },
@@ -53,7 +52,6 @@ impl MemoryBank {
         Self { settings, claims: Arc::default(), items: Arc::default(), walk: Arc::default(), by: None }
     }
 
-    /// Returns the same bank, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         Self {
             settings: self.settings.clone(),
@@ -253,7 +251,6 @@ impl MemoryBank {
         Ok(Page { entries, next: None })
     }
 
-    /// Forgets at most `budget` ended claims that are past their retention, and returns how many.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         let now = self.settings.now();
         self.claims.spend(budget, |claims, budget| {
@@ -261,7 +258,7 @@ impl MemoryBank {
         })
     }
 
-    /// Locks the stripe of a claim, and prepares a change of the claim. Returns the stripe and the claim's hash.
+    /// Locks the claim and all claims with the same lock. Returns the locked claims and the hash of the claim.
     fn claims_of(&self, claim: &ClaimId) -> Result<(LockedClaims<'_>, u64)> {
         let (mut claims, hash) = self.locked_claims(claim);
         let touched = || Touched::stripe(&self.claims, Striped::<Claims>::stripe_of(hash));
@@ -274,7 +271,6 @@ impl MemoryBank {
         (self.claims.lock(Striped::<Claims>::stripe_of(hash)), hash)
     }
 
-    /// Locks the stripe of a slot, and prepares a change of the slot.
     fn items_at(&self, at: Slot) -> Result<LockedItems<'_>> {
         let mut items = self.items.lock(at.stripe.into());
         self.own(&mut items, at)?;
@@ -334,7 +330,7 @@ fn remaining(hold: Hold) -> HoldState {
     }
 }
 
-/// Returns the later of two times at which a hold ends. `None` means never.
+/// Returns the later of two times; `None` is later than any time.
 fn later(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     one.zip(other).map(|(one, other)| one.max(other))
 }

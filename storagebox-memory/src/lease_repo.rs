@@ -17,7 +17,7 @@ use crate::records::{Record, Records};
 pub(crate) struct MemoryLeaseRepo(pub(crate) Arc<Records>);
 
 impl Records {
-    /// Forgets the fingerprint of a lease that lapsed so long ago that operations from then are forgotten (D-6).
+    /// Forgets the fingerprint of a lease that lapsed so long ago that its operation is forgotten too (D-6).
     fn forget_fingerprint(&self, record: &mut Record, now: Time) {
         if let IdState::Leased(leased) = &mut record.state
             && self.settings.is_forgotten(leased.until, now)

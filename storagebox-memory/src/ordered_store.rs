@@ -14,7 +14,7 @@ use crate::clock::Time;
 use crate::config::Settings;
 use crate::transaction::{Keyed, Open};
 
-/// The values of one namespace, with the rules that all handles on them share.
+/// The values of one namespace, and the rules that all handles on them share.
 #[derive(Debug)]
 pub(crate) struct Values {
     settings: Settings,
@@ -22,7 +22,7 @@ pub(crate) struct Values {
     cells: Keyed<Key, Cell>,
 }
 
-/// A handle on the values. Its rules have the clock skew with which this handle was opened.
+/// A handle on the ordered values of a namespace.
 #[derive(Debug)]
 pub(crate) struct MemoryOrderedStore {
     values: Arc<Values>,
@@ -33,7 +33,7 @@ pub(crate) struct MemoryOrderedStore {
 #[derive(Clone, Debug)]
 struct Cell {
     stamp: Stamp,
-    /// The value, or `None` for a tombstone.
+    /// `None` for a tombstone.
     value: Option<Payload>,
     arrived: Time,
 }
@@ -60,12 +60,11 @@ impl Values {
         Ok(Self { settings, rules: OrderedRules::of("memory", options)?, cells: Keyed::default() })
     }
 
-    /// Returns the same values, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         Self { settings: self.settings.clone(), rules: self.rules, cells: self.cells.joined(by) }
     }
 
-    /// Returns the text of the options with which the namespace was created (S-4).
+    /// Returns the options with which the namespace was created, as text (S-4).
     pub(crate) fn created(&self) -> String {
         self.rules.to_stored_text()
     }
@@ -101,8 +100,7 @@ impl Values {
         })
     }
 
-    /// Purges at most `budget` tombstones that are past their age, and returns how many. Purges none if the stamps are
-    /// sequence numbers.
+    /// Deletes at most `budget` old tombstones, but none if the stamps are sequence numbers.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         if self.rules.is_timed() { self.purge_up_to(self.rules.tombstone_age(), budget) } else { 0 }
     }

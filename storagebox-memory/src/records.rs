@@ -10,16 +10,15 @@ use crate::clock::Time;
 use crate::config::Settings;
 use crate::transaction::{Entry as Locked, Keyed, Open};
 
-/// The deduplication records and leases of one namespace.
 #[derive(Debug)]
 pub(crate) struct Records {
     pub(crate) settings: Settings,
     pub(crate) by_id: Keyed<DedupId, Record>,
-    /// The last version or fence of any id. It is shared, so that no number repeats after a record is forgotten.
+    /// The last number that became a version or a fence of any id.
     last_number: Arc<AtomicU64>,
 }
 
-/// The state of one id, and its ended operations. Late copies of an ended operation change nothing (D-7).
+/// The state of one id, and the ended operations of this id. A repetition of an ended operation changes nothing (D-7).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) state: IdState<Time>,
@@ -27,7 +26,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Ends the record if it has expired. Forgets ended operations and fingerprints that are past their retention.
+    /// Ends the record if it has expired. Forgets ended operations and fingerprints whose retention is over.
     fn catch_up(&mut self, settings: &Settings, now: Time) {
         if self.state.is_expired(now) {
             self.end(now);
@@ -40,7 +39,7 @@ impl Record {
         }
     }
 
-    /// Makes the id vacant, and remembers the operation as ended. Keeps a fingerprint that the lease inherited (D-6).
+    /// Makes the id vacant, and remembers the operation as ended. Keeps a fingerprint from an earlier lease (D-6).
     pub(crate) fn end(&mut self, now: Time) {
         match std::mem::take(&mut self.state) {
             IdState::Vacant(_) => {}
@@ -75,7 +74,6 @@ impl Records {
         Self { settings, by_id: Keyed::default(), last_number: Arc::default() }
     }
 
-    /// Returns the same records, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         let (settings, last_number) = (self.settings.clone(), Arc::clone(&self.last_number));
         Self { settings, by_id: self.by_id.joined(by), last_number }
@@ -93,18 +91,16 @@ impl Records {
         IdRecord::new(self.next_entry(value), op.clone(), now.after_retention(retention))
     }
 
-    /// Runs `step`, which may change the id's record.
     pub(crate) fn change<T>(&self, id: &DedupId, step: impl FnOnce(&mut Record, Time) -> T) -> Result<T> {
         Ok(self.step(id, self.by_id.to_change(id)?, step))
     }
 
-    /// Calls `read` on the id's record.
     pub(crate) fn read<T>(&self, id: &DedupId, read: impl FnOnce(&Record) -> T) -> T {
         self.step(id, self.by_id.to_read(id), |record, _| read(record))
     }
 
-    /// Applies expiry and retention to the id's record, and then runs `step` on it. Deletes the record if it is then
-    /// empty.
+    /// Applies expiry and retention to the record of the id, and then calls `step`. Deletes the record if `step` leaves
+    /// it empty.
     fn step<T>(
         &self,
         id: &DedupId,

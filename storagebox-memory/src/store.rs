@@ -31,7 +31,7 @@ use by_name::ByName;
 pub struct MemoryStore {
     settings: Settings,
     namespaces: Arc<Namespaces>,
-    /// The transaction to which the calls of this handle's parts belong, if any.
+    /// The transaction to which the calls of this store's parts belong; `None` outside any transaction.
     by: Option<Open>,
 }
 
@@ -80,7 +80,7 @@ impl MemoryStore {
         Self { settings, namespaces: Arc::default(), by: None }
     }
 
-    /// Returns the part. If this handle has a transaction, the part's calls belong to it.
+    /// Returns the part, joined to the transaction of this store if there is one.
     fn joined<T>(&self, part: Arc<T>, join: impl Fn(&T, &Open) -> T) -> Arc<T> {
         match &self.by {
             None => part,
@@ -121,7 +121,7 @@ impl fmt::Debug for MemoryStore {
     }
 }
 
-/// Returns `Misconfigured` if the namespace was created with other options than it is opened with (S-4).
+/// Returns `Misconfigured` unless the namespace was created with the requested options (S-4).
 fn same<T: PartialEq + fmt::Debug>(name: &Namespace, created: &T, asked: &T) -> Result<()> {
     if created == asked {
         return Ok(());

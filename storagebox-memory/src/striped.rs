@@ -9,7 +9,7 @@ use storagebox_core::{Cursor, Error, Page, Result};
 
 pub(crate) const STRIPES: usize = 64;
 
-/// `STRIPES` values of `T`, each with its own lock. Each key belongs to one of these stripes.
+/// A map or another collection in stripes, each with its own lock.
 #[derive(Debug)]
 pub(crate) struct Striped<T> {
     stripes: Box<[Mutex<T>]>,
@@ -28,7 +28,6 @@ impl<T> Striped<T> {
         self.hasher.hash_one(key)
     }
 
-    /// Returns the number of the stripe for a hash.
     pub(crate) fn stripe_of(hash: u64) -> usize {
         // Hash tables use the lowest and the highest bits.
         (hash >> 32) as usize % STRIPES
@@ -44,7 +43,7 @@ impl<T> Striped<T> {
         self.lock(Self::stripe_of(self.hash(key)))
     }
 
-    /// Calls `visit` on each stripe with the budget that is left. Returns the sum of what the calls used.
+    /// Calls `visit` on each stripe with the remaining budget. Returns the used part of the budget.
     pub(crate) fn spend(&self, budget: usize, mut visit: impl FnMut(&mut T, usize) -> usize) -> usize {
         let mut left = budget;
         for stripe in 0..STRIPES {
@@ -54,8 +53,8 @@ impl<T> Striped<T> {
     }
 }
 
-/// Returns a page of entries, in the order of stripe and key. `seen` returns the map of a stripe, and `show` the entry
-/// to list.
+/// Returns a page of the entries that `show` returns, in the order of stripe and key. `seen` returns the map of a
+/// stripe.
 pub(crate) fn page<S, K, V, E>(
     stripes: &Striped<S>,
     cursor: Option<&Cursor>,
@@ -90,7 +89,7 @@ fn beyond(key: Option<&str>) -> KeyRange<'_> {
     (key.map_or(Unbounded, Excluded), Unbounded)
 }
 
-/// Parses a cursor. Returns the stripe, and the last key of this stripe that was listed, if any.
+/// Returns the stripe of a cursor, and the last listed key of this stripe.
 pub(crate) fn position(cursor: Option<&Cursor>, limit: usize) -> Result<(usize, Option<String>)> {
     if limit == 0 {
         return Err(Error::invalid("limit", "must be at least 1"));

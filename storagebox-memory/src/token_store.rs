@@ -17,8 +17,7 @@ pub(crate) struct MemoryTokenStore {
     gate: Gate,
 }
 
-/// A lock of the whole store. It keeps calls within transactions from changing tokens while the commit of an entity
-/// checks and changes its tokens.
+/// A lock that keeps transactions from changing tokens while the commit of an entity changes tokens.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate(Arc<RwLock<()>>);
 
@@ -43,12 +42,10 @@ impl MemoryTokenStore {
         Self { settings, tokens: Keyed::default(), gate }
     }
 
-    /// Returns the same tokens, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         Self { settings: self.settings.clone(), tokens: self.tokens.joined(by), gate: self.gate.clone() }
     }
 
-    /// Runs `step`, which may change the token.
     fn change<T>(&self, token: &TokenId, step: impl FnOnce(Option<&Token>, Time) -> (Option<Token>, T)) -> Result<T> {
         let _closed = self.tokens.transaction().map(|_| self.gate.close());
         Ok(self.step(token, self.tokens.to_change(token)?, step))
@@ -58,8 +55,7 @@ impl MemoryTokenStore {
         self.step(token, self.tokens.to_read(token), |known, _| (None, read(known)))
     }
 
-    /// Runs `step` on the token, or on `None` if it is unknown or forgotten. Stores the new state that `step` returns,
-    /// if any.
+    /// Calls `step` with the token, or with `None` if the token is unknown. `step` may return a new state of the token.
     fn step<T>(
         &self,
         token: &TokenId,
@@ -74,13 +70,12 @@ impl MemoryTokenStore {
         outcome
     }
 
-    /// Prepares a change of the token. Returns `Contention` if another transaction has changed the token.
+    /// Reserves the token for a change. Returns `Contention` if another transaction has changed the token.
     fn own(&self, token: &TokenId) -> Result<()> {
         self.change(token, |_, _| (None, ()))
     }
 
-    /// Calls `change`, which consumes and creates the given tokens. If another transaction has changed one of the
-    /// tokens, returns `Contention` and does not call `change`.
+    /// Calls `change` on the tokens. Returns `Contention` if another transaction has changed one of the tokens.
     pub(crate) fn together<T>(
         (incoming, consumed): (Option<&Self>, Option<&TokenId>),
         (outgoing, created): (Option<&Self>, &[TokenId]),
@@ -96,7 +91,6 @@ impl MemoryTokenStore {
         matches!(token, Token::Gone { since, .. } if self.settings.is_forgotten(*since, now))
     }
 
-    /// Forgets at most `budget` gone tokens that are past their retention, and returns how many.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         let now = self.settings.now();
         self.tokens.spend(budget, |tokens, budget| {
@@ -132,7 +126,6 @@ impl MemoryTokenStore {
         Ok(report)
     }
 
-    /// Calls `step` on each distinct token, in the order of the tokens.
     fn each(&self, tokens: &[TokenId], step: impl FnMut(&TokenId) -> Result<()>) -> Result<()> {
         let distinct: BTreeSet<_> = tokens.iter().collect();
         each_of(self.tokens.transaction(), || distinct.iter().copied(), |token| self.own(token), step)

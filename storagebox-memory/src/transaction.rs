@@ -93,7 +93,7 @@ impl fmt::Debug for MemoryTransaction {
     }
 }
 
-/// The connection of a transaction. It serves no requests, because the calls change the memory themselves.
+/// The connection of a transaction, to which no call sends a request.
 pub(crate) struct Joined;
 
 #[async_trait]

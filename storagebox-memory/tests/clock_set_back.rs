@@ -8,7 +8,7 @@ use storagebox_core::{Clock, Result};
 use storagebox_memory::MemoryStore;
 use storagebox_testkit::checks::clocks;
 
-/// A clock whose time the test sets, in seconds since 1970.
+/// A clock that the test sets, in seconds since 1970.
 #[derive(Clone, Debug, Default)]
 struct Settable(Arc<AtomicU64>);
 

@@ -10,7 +10,7 @@ use storagebox_core::{
 };
 use storagebox_memory::MemoryStore;
 
-/// Commits a change for a new message and removes the entry of the commit. Returns the entity's version after that.
+/// Commits a change for a new message and removes the entry of the commit. Returns the entity's new version.
 async fn change(entities: &dyn EntityLedger, name: &str, change: EntityChange) -> Option<u64> {
     let (key, message) = ("entity".parse().unwrap(), name.parse().unwrap());
     let opened = entities.open(&key, &message, None).await.unwrap().version;

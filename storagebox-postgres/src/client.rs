@@ -33,7 +33,7 @@ pub(crate) use progress::Progress;
 use statement_cache::StatementCache;
 pub(crate) use store_info::{FORMAT, Found, StoreInfo, VERSION, new_epoch};
 
-/// A boxed future of rows. It is boxed so that the futures of its callers stay small.
+/// The future of a request that returns rows, boxed so that the futures of callers stay small.
 type Rows<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>>> + Send + 'a>>;
 
 type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -43,35 +43,33 @@ type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 pub(crate) struct Client {
     connections: Connections,
     store: Arc<Known>,
-    /// The epoch and the memory that a joined call read in the caller's transaction, which may be in another database.
-    /// Used only if the store itself has made no call yet.
+    /// The store info that the first joined call read. This info is used only while `Known::info` is not set.
     found: OnceLock<StoreInfo>,
 }
 
-/// The settings and the committed state of the schema, which a store and its joined clients share.
+/// The fields of a client that a store shares with its joined clients.
 #[derive(Debug)]
 struct Known {
     settings: Settings,
     statements: StatementCache,
-    /// The epoch and the memory of the store. The first call sets them.
+    /// The store info that the first call outside any transaction of the caller read.
     info: OnceLock<StoreInfo>,
     namespaces: OpenNamespaces,
 }
 
-/// The reaction to an attempt whose reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterLostReply {
     /// Make one more attempt: the server recognises the operation id.
     Retry,
-    /// Make one more attempt, as with `Retry`. The call has lost an attempt before, so its outcome is unknown already.
+    /// Make one more attempt of a call whose outcome is already unknown.
     RetryAgain,
     /// Return the error: another attempt could apply the call twice.
     Fail,
 }
 
 impl AfterLostReply {
-    /// Returns the reaction for a call that is made alone after its batch failed. `is_lost` says whether the reply to
-    /// the batch was lost.
+    /// Returns the reaction for a call that is made alone after its batch failed. `is_lost` is true if the reply to the
+    /// batch was lost.
     pub(crate) fn after_batch(is_lost: bool) -> Self {
         if is_lost { Self::RetryAgain } else { Self::Retry }
     }
@@ -83,14 +81,13 @@ impl Client {
         Arc::new(Self { connections, store: Arc::new(known), found: OnceLock::new() })
     }
 
-    /// Returns the client of the same store whose calls run within this transaction.
     pub(crate) fn within<'t>(&self, connection: &'t mut PgConnection) -> (Arc<Self>, OpenTransaction<'t>) {
         let (connections, transaction) = joined::join(connection, &self.store.settings);
         let joined = Self { connections, store: Arc::clone(&self.store), found: OnceLock::new() };
         (Arc::new(joined), transaction)
     }
 
-    /// Returns whether the calls run within a transaction of the caller.
+    /// Whether the calls run within a transaction of the caller.
     pub(crate) fn is_joined(&self) -> bool {
         matches!(self.connections, Connections::Joined(_))
     }
@@ -99,7 +96,7 @@ impl Client {
         &self.store.settings
     }
 
-    /// Returns the place where all clients of the store keep the number and the epoch of a committed namespace.
+    /// Returns the `OnceLock` that all clients of the store share for a namespace.
     fn place_of(&self, kind: Kind, name: &Namespace, options: &str) -> Arc<OnceLock<Opened>> {
         let place = self.store.namespaces.open(kind.name(), name, options.to_owned(), || Ok(OnceLock::new()));
         place.unwrap_or_default()
@@ -109,7 +106,8 @@ impl Client {
         &self.store.settings.schema
     }
 
-    /// Returns for how long the store remembers ended operations, in microseconds; `None` before the first call.
+    /// Returns the memory of the store in microseconds; `None` before the first call, or if the store remembers for
+    /// ever.
     pub(crate) fn memory(&self) -> Option<i64> {
         self.info().and_then(|info| micros_of(info.memory))
     }
@@ -123,7 +121,7 @@ impl Client {
         self.store.info.get().or_else(|| self.found.get())
     }
 
-    /// Checks that the store has the memory that this client expects, and is still the store of the first call.
+    /// Checks that `found` has this client's `remember` setting, and the epoch that the first call found.
     pub(crate) fn check_store(&self, found: StoreInfo) -> Result<()> {
         found.check(self.settings().options.remember)?;
         let place = if self.is_joined() { &self.found } else { &self.store.info };
@@ -134,7 +132,7 @@ impl Client {
         }
     }
 
-    /// Sends one statement once, and returns its rows.
+    /// Sends the call once, without retries. Returns the rows of its answer.
     pub(crate) fn rows<'a>(&'a self, call: &'a FunctionCall<'_>) -> Rows<'a> {
         Box::pin(async move {
             match self.connections.rows(Ask::Call(call, &self.store.settings, &self.store.statements)).await {
@@ -146,13 +144,13 @@ impl Client {
         })
     }
 
-    /// Sends one statement once, and returns its only row.
+    /// Sends the call once, without retries. Returns the first row of its answer.
     pub(crate) async fn row(&self, call: &FunctionCall<'_>) -> Result<PgRow> {
         let rows = self.rows(call).await?;
         rows.into_iter().next().ok_or_else(|| error::unreadable(call.function()))
     }
 
-    /// Returns the only row of a statement that only reads and calls no function of the schema.
+    /// Returns the only row of `sql`, which only reads and calls no function of the schema.
     pub(crate) async fn query(&self, operation: &'static str, sql: &str) -> Result<PgRow> {
         let sql = &call::in_session(self.settings(), sql);
         let attempt = || async move {
@@ -162,7 +160,6 @@ impl Client {
         self.settle(operation, attempt).await
     }
 
-    /// Returns a connection for more than one statement.
     pub(crate) async fn dedicated(&self) -> Result<Dedicated<'_>> {
         self.in_time(self.connections.dedicated()).await
     }
@@ -171,18 +168,17 @@ impl Client {
         self.connections.close();
     }
 
-    /// Returns when a call that begins now has to end.
     pub(crate) fn deadline(&self) -> Instant {
         now() + self.settings().options.call_timeout
     }
 
-    /// Returns a function that measures the time since the begin of a call with this deadline.
+    /// Returns a function that returns the time since a call with this deadline began.
     pub(crate) fn since_begin(&self, deadline: Instant) -> impl Fn() -> Duration + use<> {
         let limit = self.settings().options.call_timeout;
         move || limit.saturating_sub(deadline.saturating_duration_since(now()))
     }
 
-    /// Makes a call that begins now, with attempts as in [`repeated`](Self::repeated), until the call timeout.
+    /// Repeats `attempt` until it succeeds or the call timeout ends, by the rules of [`repeated`](Self::repeated).
     pub(crate) async fn settle<T, F>(&self, operation: &'static str, mut attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -191,7 +187,7 @@ impl Client {
         self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
     }
 
-    /// Makes a call that can be refused, as [`settle`](Self::settle) does. The argument of each attempt says whether an
+    /// Like [`settle`](Self::settle), for a call that the store can refuse. The argument of `attempt` says whether an
     /// earlier attempt was lost (ER-5).
     pub(crate) async fn settle_attempts<T, F>(
         &self,
@@ -208,8 +204,7 @@ impl Client {
         self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
     }
 
-    /// Makes attempts until one answers the call. Retries after a pause on contention, and once after a lost reply. The
-    /// argument of each attempt says whether an earlier attempt was lost. The caller bounds the time.
+    /// Repeats `attempt` after contention, with pauses, and once after a lost reply. The caller must set a timeout.
     pub(crate) async fn repeated<T, F>(
         &self,
         deadline: Instant,
@@ -227,7 +222,7 @@ impl Client {
         repeat(is_any_lost, CallBackoff::new(deadline, after_lost, pauses()), wait, attempt).await
     }
 
-    /// Bounds a call by the call timeout. A call within another call shares the progress of the outer call.
+    /// Ends `work` at the call timeout, unless the client is joined.
     pub(crate) fn in_time<'a, T: 'a>(
         &'a self,
         work: impl Future<Output = Result<T>> + Send + 'a,
@@ -256,7 +251,7 @@ fn unanswered(timeout: Duration) -> Error {
     Error::unknown(format!("there was no answer within {timeout:?}")).on("postgres")
 }
 
-/// Decides about retries: after contention with a pause while there is time, and after a lost reply once.
+/// Retries a call after contention until the deadline, and once after a lost reply.
 struct CallBackoff<P> {
     reconnects: usize,
     pauses: P,
@@ -309,7 +304,7 @@ mod tests {
     #[test]
     fn attempt_that_would_outlast_the_call_is_not_made() {
         let minute = Duration::from_secs(60);
-        let error = Error::new(ErrorKind::Contention, "others are in the way");
+        let error = Error::new(ErrorKind::Contention, "another call holds the lock");
         let is_made_again = |lasted| {
             let mut backoff = CallBackoff::new(now() + minute, AfterLostReply::Retry, pauses());
             backoff.begun -= lasted;

@@ -11,14 +11,13 @@ use tokio::runtime::Handle;
 
 use crate::client::{Client, Progress};
 
-/// The time after which calls no longer wait for a running batch. A statement without contention takes much less.
+/// How long waiting calls wait for an earlier batch.
 const STALL_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Combines calls. Each call is part of a batch only as long as its caller waits.
+/// Combines waiting calls into batches.
 #[derive(Debug)]
 pub(crate) struct Combining<C: Combine>(Arc<Combiner<Tracked<C>>>);
 
-/// A call, and its progress, which its caller and its batch share.
 struct Tracked<C> {
     call: C,
     progress: Progress,
@@ -36,7 +35,7 @@ impl<C: Combine> Combine for Tracked<C> {
     }
 }
 
-/// Makes the call within its timeout: alone, or together with other waiting calls if combining is on.
+/// Makes the call within its timeout, in a batch if combining is on.
 pub(crate) async fn call<C, F>(
     combining: Option<&Combining<C>>,
     client: &Client,
@@ -58,7 +57,7 @@ where
     answer.map_err(|error| error.on(C::BACKEND).during(C::OPERATION))
 }
 
-/// Implements `Combine` for a struct of this backend. Calls with the same key are made one at a time.
+/// Implements `Combine` for a call of this backend. Calls with the same key run one at a time.
 macro_rules! combine {
     ($operation:literal, $call:ident -> $answer:ty, |$this:ident| $key:expr => $key_type:ty) => {
         impl ::storagebox_core::Combine for $call {
@@ -78,7 +77,7 @@ macro_rules! combine {
 
 pub(crate) use combine;
 
-/// Returns a combiner that makes its batches with `together`, if combining is on.
+/// Returns a combiner that sends each batch with `together`; `None` if combining is off.
 pub(crate) fn combiner<C, M, F>(
     client: &Client,
     most: usize,
@@ -100,9 +99,9 @@ where
     })
 }
 
-/// Spawns the work on the current runtime. Without a runtime, the work is dropped and the calls that wait for it run
-/// alone.
+/// Spawns the work on the current runtime, or drops the work if there is no runtime.
 fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
+    // If the work is dropped, each call that waits for the work is made alone.
     if let Ok(runtime) = Handle::try_current() {
         drop(runtime.spawn(work));
     }
@@ -113,13 +112,12 @@ fn patience() -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(tokio::time::sleep(STALL_TIMEOUT))
 }
 
-/// Returns the outcome of each call of a batch that failed as a whole.
 pub(crate) fn failed<A>(error: &Error, calls: usize) -> Vec<Combined<A>> {
     let lost = error.certainty() == Certainty::Unknown;
     (0..calls).map(|_| if lost { Combined::Lost } else { Combined::RunAlone }).collect()
 }
 
-/// Sorts the calls, and returns the place that each had before.
+/// Sorts the calls. Returns the former position of each call.
 pub(crate) fn sort<C>(calls: &mut Vec<C>, order: impl Fn(&C, &C) -> Ordering) -> Vec<usize> {
     let mut numbered: Vec<_> = mem::take(calls).into_iter().enumerate().collect();
     numbered.sort_by(|(_, one), (_, other)| order(one, other));
@@ -128,7 +126,7 @@ pub(crate) fn sort<C>(calls: &mut Vec<C>, order: impl Fn(&C, &C) -> Ordering) ->
     places
 }
 
-/// Puts the answers of sorted calls back in the places that the calls had before.
+/// Returns the answers in the order that the calls had before [`sort`], which returned `places`.
 pub(crate) fn in_order<T>(places: Vec<usize>, answers: Vec<T>) -> Vec<Combined<Result<T>>> {
     let mut ordered: Vec<_> = places.into_iter().zip(answers).collect();
     ordered.sort_unstable_by_key(|(place, _)| *place);

@@ -21,7 +21,6 @@ pub struct PostgresBuilder {
     pub(crate) max_connections: usize,
 }
 
-/// The settings that all namespaces of a store share.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) schema: Schema,
@@ -31,8 +30,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns nine tenths of the call timeout: the server then ends a statement, and reports that nothing was applied,
-    /// before its call gives up.
+    /// Returns nine tenths of the call timeout, so that the server ends a late statement before the call times out.
     pub(crate) fn statement_timeout(&self) -> Duration {
         self.options.call_timeout / 10 * 9
     }

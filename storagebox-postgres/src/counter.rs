@@ -20,7 +20,7 @@ use crate::error::{read, unreadable};
 
 use rules::Rules;
 
-/// The most changes in one statement.
+/// The maximum number of changes in one statement.
 const MOST: usize = 64;
 
 #[derive(Debug)]
@@ -44,10 +44,9 @@ struct Apply {
 
 combine!("apply", Apply -> Counted, |apply| (apply.key.clone(), apply.change.op.clone()) => (Key, OpId));
 
-/// The outcome of one change in a statement.
 enum Applied {
     Counted(Counted),
-    /// The shard has no room for the change; the other shards must be checked.
+    /// The shard has no room for the change, but other shards may have room.
     Dry,
     /// The attempt was refused, and an earlier attempt may still apply the change.
     Open,
@@ -73,7 +72,7 @@ impl Counters {
         let after_lost = match (self.rules.0.remembers(), after_lost) {
             (true, after_lost) => after_lost,
             (false, AfterLostReply::RetryAgain) => {
-                return Err(Error::unknown("the answer to a batch was lost").on("postgres"));
+                return Err(Error::unknown("the reply to the batch with this call was lost").on("postgres"));
             }
             (false, _) => AfterLostReply::Fail,
         };
@@ -105,7 +104,7 @@ impl Counters {
         }
     }
 
-    /// Applies changes that are sorted by key and shard, in one statement.
+    /// Applies the changes in one statement. `calls` must be sorted by key and shard.
     async fn applied(&self, calls: &[Apply], is_any_lost: bool) -> Result<Vec<Applied>> {
         let rules = &self.rules;
         let attempts = || calls.iter().map(|call| call.attempt.after_lost(is_any_lost));
@@ -131,8 +130,7 @@ impl Counters {
         self.client().rows(&call).await?.iter().map(|row| outcome(row, "counter_apply")).collect()
     }
 
-    /// Applies a change whose own shard has no room, after moving room from other shards to it. Costs one more round
-    /// trip.
+    /// Moves room from other shards to the shard of the change, and then applies the change.
     async fn widely(&self, apply: &Apply, is_any_lost: bool) -> Result<Applied> {
         let (rules, change) = (&self.rules, &apply.change);
         let attempt = apply.attempt.after_lost(is_any_lost);

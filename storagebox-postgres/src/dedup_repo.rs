@@ -17,7 +17,7 @@ use crate::client::{AfterLostReply, Client, FunctionCall, OpenNamespace};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
-/// The most records in one statement.
+/// The maximum number of records in one statement.
 const MOST: usize = 64;
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ async fn together(records: Arc<OpenNamespace>, mut calls: Vec<Record>) -> Vec<Co
     }
 }
 
-/// Writes these records, which are sorted by id, in one statement.
+/// Writes the records in one statement. `calls` must be sorted by id.
 async fn recorded(records: &OpenNamespace, calls: &[Record]) -> Result<Vec<Recorded>> {
     let client = records.client();
     let call = FunctionCall::rows("dedup_record")
@@ -112,7 +112,7 @@ pub(crate) fn remaining(row: &PgRow, function: &'static str) -> Result<Duration>
     Ok(Duration::from_micros(read::<i64>(function, row.try_get("remaining"))?.unsigned_abs()))
 }
 
-/// Returns a version as an argument. A version that this backend cannot have made becomes -1, which no record has.
+/// Returns the version as an argument, or -1 if this backend did not make the version.
 pub(crate) fn number(version: Version) -> i64 {
     i64::try_from(version.number()).unwrap_or(-1)
 }

@@ -19,7 +19,7 @@ use crate::error::read;
 
 use answers::{Listed, Position};
 
-/// The entities of one namespace, and the token namespaces that their commits change too.
+/// The entities of one namespace, and the token namespaces that commits of these entities may change.
 #[derive(Debug)]
 pub(crate) struct PostgresEntityLedger {
     pub(crate) entities: OpenNamespace,
@@ -28,7 +28,6 @@ pub(crate) struct PostgresEntityLedger {
     pub(crate) outgoing: Option<Arc<OpenNamespace>>,
 }
 
-/// Opens the namespace of tokens, if a call names one.
 async fn joined(tokens: Option<&OpenNamespace>) -> Result<Option<client::Opened>> {
     match tokens {
         Some(tokens) => tokens.opened().await.map(Some),
@@ -65,7 +64,6 @@ impl PostgresEntityLedger {
             .with(self.client().memory()))
     }
 
-    /// Adds the namespace and the entry to a call.
     async fn call_about<'a>(&self, call: FunctionCall<'a>, entry: &'a EntryId) -> Result<FunctionCall<'a>> {
         Ok(call
             .about(self.entities.opened().await?)

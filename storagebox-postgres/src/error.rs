@@ -23,17 +23,17 @@ const NOT_THAT_OPENED: &str = "the schema is not the one that was opened: it was
     a copy. Stop every program that uses it and find out what is missing, as the README of storagebox-postgres says; \
     then open the store again";
 
-/// Returns the error for a setting whose value makes no sense.
+/// Returns a `Misconfigured` error: `why` continues the sentence that `setting` begins.
 pub(crate) fn bad(setting: &'static str, why: impl Display) -> Error {
     Error::misconfigured(setting, why).on("postgres")
 }
 
-/// Returns the error for a schema that no longer exists or is not the one that was opened.
+/// Returns the error for a schema that is not the one that was opened.
 pub(crate) fn of_another_epoch(schema: impl Display) -> Error {
     Error::corrupt(format_args!("the schema {schema}"), NOT_THAT_OPENED).on("postgres")
 }
 
-/// Maps the error of a statement that was sent. `heard` says whether a part of its answer came before the error.
+/// Maps the error of a statement that was sent. `heard` is true if a part of the answer came before the error.
 pub(crate) fn of(error: sqlx::Error, heard: bool) -> Error {
     let known = match &error {
         ended if has_ended(ended, heard) => Some((ErrorKind::Unavailable, ENDED_BEFORE)),
@@ -58,9 +58,9 @@ fn of_server(error: &sqlx::Error) -> Option<&PgDatabaseError> {
     error.as_database_error().and_then(|error| error.try_downcast_ref())
 }
 
-/// Returns whether a publication of some rows or columns refused a change. The code alone does not say so, because a
-/// missing key has the same code.
+/// Whether the server refused a change because of a publication of some rows or columns.
 fn is_of_a_publication(error: &sqlx::Error) -> bool {
+    // A missing unique index causes the same SQLSTATE.
     of_server(error).is_some_and(|error| error.routine() == Some("CheckCmdReplicaIdentity"))
 }
 
@@ -68,21 +68,18 @@ fn is_fatal(error: &PgDatabaseError) -> bool {
     error.severity() == PgSeverity::Fatal
 }
 
-/// Returns whether the server ended the session before it did anything for the statement.
-///
-/// The server ends a session for being idle only while it waits for a statement. An administrator can end a session at
-/// any time, but after a commit the server first sends the rows and the end of the statement. A pooler that reports an
-/// ended session names no routine of the server.
+/// Whether the server ended the session before it did anything for the statement.
 pub(crate) fn has_ended(error: &sqlx::Error, heard: bool) -> bool {
     of_server(error).filter(|error| is_fatal(error)).is_some_and(|error| {
+        // The server ends an idle session only while the session waits for a statement.
         ENDED_IDLE.contains(&error.code())
+            // An administrator can end a session at any time, but after a commit the server first sends the rows.
             || !heard && error.code() == ENDED && error.routine() == Some("ProcessInterrupts")
             || !heard && reason_of_pooler(error) == Some(CLIENT_IDLE)
     })
 }
 
-/// Maps the error of a pooler that never forwarded the statement: it got no connection to the server within its
-/// timeout, or its last attempt to open one failed.
+/// Maps the error of a pooler that did not forward the statement.
 fn not_passed_on(error: &sqlx::Error) -> Option<(ErrorKind, &'static str)> {
     let said = of_server(error).filter(|error| is_fatal(error)).and_then(reason_of_pooler)?;
     match said {
@@ -94,17 +91,17 @@ fn not_passed_on(error: &sqlx::Error) -> Option<(ErrorKind, &'static str)> {
     }
 }
 
-/// Returns why PgBouncer closed the connection of its client. PgBouncer has one code for all reasons.
+/// Returns PgBouncer's reason to close the client's connection.
 fn reason_of_pooler(error: &PgDatabaseError) -> Option<&str> {
     (error.code() == OF_POOLER && error.routine().is_none()).then(|| error.message())
 }
 
-/// Returns whether the connection was inside a transaction of other code.
+/// Whether the connection was inside a transaction of other code.
 pub(crate) fn is_of_company(error: &sqlx::Error) -> bool {
     of_server(error).is_some_and(|error| ["SB007", "25P02"].contains(&error.code()))
 }
 
-/// Returns whether the connection ends with this error.
+/// Whether the connection is unusable after this error.
 pub(crate) fn is_last_word(error: &sqlx::Error) -> bool {
     of_server(error).is_none_or(|error| {
         matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic)
@@ -115,13 +112,13 @@ pub(crate) fn is_last_word(error: &sqlx::Error) -> bool {
 
 const NO_ENCRYPTION: &str = "the server offers no encryption that sslmode accepts; without an sslmode, connections to \
     other machines must be encrypted";
-const UNTRUSTED: &str = "the server's certificate, or its answer in place of one, was refused; check that \
-    `sslrootcert` names the file of the CA that signed it, and that the URL names its host";
+const UNTRUSTED: &str = "the server did not present a certificate that the driver trusts; check that \
+    `sslrootcert` names the file of the CA that signed the certificate, and that the URL names the certificate's host";
 const NO_NAME: &str = "the host of the URL has no address: its name could not be looked up";
-const NO_CONNECTION: &str = "no connection was free in time: every call in progress holds one, including a call that \
-    was polled and then neither awaited nor dropped";
+const NO_CONNECTION: &str = "no connection of the pool was free in time: every call in progress holds one, including a \
+    call that was polled and then neither awaited nor dropped";
 
-/// Maps the error of a connection that could not be opened: nothing was sent. `files` are the files that it needed.
+/// Maps the error of a connection that could not be opened. `files` are the files that are read to open a connection.
 pub(crate) fn connecting(error: sqlx::Error, files: &[(&'static str, String)]) -> Error {
     if let Some((key, why)) = unreadable_file(&error, files) {
         return bad(key, format_args!("names a file that cannot be read: {why}"));
@@ -149,7 +146,7 @@ fn unconnected(error: &sqlx::Error) -> (ErrorKind, &'static str) {
     }
 }
 
-/// Returns whether the error of a connection that could not be opened is about the server's certificate.
+/// Whether a connection failed because of the server's certificate.
 fn is_untrusted(error: &std::io::Error) -> bool {
     let said = error.to_string().to_ascii_lowercase();
     error.kind() == std::io::ErrorKind::InvalidData && (said.contains("certificate") || said.contains("unknownca"))
@@ -161,13 +158,12 @@ fn unreadable_file(error: &sqlx::Error, files: &[(&'static str, String)]) -> Opt
     may_be_a_file.then(|| files.iter().find_map(unreadable)).flatten()
 }
 
-/// Returns the error for a connection that was not made within the `connect_timeout` of the URL.
 pub(crate) fn not_connected(limit: Duration) -> Error {
     let why = format!("the server could not be reached within {limit:?} (connect_timeout)");
     Error::new(ErrorKind::Unavailable, why).on("postgres")
 }
 
-/// Maps the error of a caller's pool that could not give a connection: nothing was sent.
+/// Maps the error of a caller's pool that gave no connection.
 pub(crate) fn acquiring(error: sqlx::Error) -> Error {
     match error {
         sqlx::Error::PoolTimedOut => Error::new(ErrorKind::Contention, NO_CONNECTION).on("postgres"),
@@ -176,8 +172,7 @@ pub(crate) fn acquiring(error: sqlx::Error) -> Error {
     }
 }
 
-/// Maps the error of a statement within a transaction of the caller. A statement that the server refused ends the
-/// transaction, and a transaction whose connection is lost can never commit: nothing of it was applied.
+/// Maps the error of a statement within a transaction of the caller, which can no longer commit.
 pub(crate) fn within(error: sqlx::Error) -> Error {
     let (kind, message) = match &error {
         sqlx::Error::Database(database) => match database.code().as_deref() {
@@ -202,19 +197,18 @@ pub(crate) fn outside() -> Error {
 
 /// Returns the error for a transaction that ended while one of its calls was in progress.
 pub(crate) fn over() -> Error {
-    Error::new(ErrorKind::Contention, "the transaction is over").on("postgres")
+    Error::new(ErrorKind::Contention, "the transaction ended while a call within it was in progress").on("postgres")
 }
 
-/// Returns the error for a connection of another driver.
 pub(crate) fn not_postgres() -> Error {
-    bad("the connection", "is not a connection of sqlx to PostgreSQL, and only that can be joined: write `&mut *tx`")
+    bad("the connection", "must be a connection of sqlx to PostgreSQL: write `&mut *tx`")
 }
 
 pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, "the store is closed").on("postgres")
 }
 
-/// Maps an error of the store's own pool, which has sent nothing yet.
+/// Maps an error of the store's own pool.
 pub(crate) fn pooling(error: PoolError<Error>) -> Error {
     match error {
         PoolError::Backend(error) => error,
@@ -223,7 +217,7 @@ pub(crate) fn pooling(error: PoolError<Error>) -> Error {
     }
 }
 
-/// Returns the error for a call that was never sent: its turn did not come in time, or it got no connection.
+/// Returns the error for a call that timed out before it was sent.
 pub(crate) fn unmade(timeout: Duration) -> Error {
     let why = format!(
         "the call was not sent within {timeout:?}: it waited for its turn, no connection could be made, \
@@ -232,14 +226,14 @@ pub(crate) fn unmade(timeout: Duration) -> Error {
     Error::new(ErrorKind::Contention, why).on("postgres")
 }
 
-/// Returns the error for an answer that the library cannot read. The statement took effect.
+/// Returns the error for a statement that took effect, but whose answer the library cannot read.
 pub(crate) fn unreadable(function: &'static str) -> Error {
-    Error::corrupt(format_args!("the answer of {function}"), "it is not what this version of the schema answers")
+    Error::corrupt(format_args!("the answer of {function}"), "it does not have the form that this version uses")
         .on("postgres")
         .after_unresolved()
 }
 
-/// Returns a value of an answer, or the error of [`unreadable`].
+/// Maps a decoding error to [`unreadable`].
 pub(crate) fn read<T>(function: &'static str, value: Result<T, sqlx::Error>) -> Result<T> {
     value.map_err(|error| unreadable(function).caused_by(error))
 }
@@ -263,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn error_before_a_statement_was_sent_is_not_applied() {
+    fn error_before_a_statement_was_sent_reports_not_applied() {
         let refused = || sqlx::Error::Io(std::io::ErrorKind::ConnectionRefused.into());
         let untrusted = std::io::Error::new(std::io::ErrorKind::InvalidData, "invalid peer certificate: UnknownIssuer");
         let garbled = std::io::Error::new(std::io::ErrorKind::InvalidData, "received corrupt message");

@@ -21,7 +21,7 @@ use answers::ClaimView;
 pub(crate) use answers::texts;
 use take::Take;
 
-/// The most items in one statement: enough that commits cost little, and few enough that no transaction lasts long.
+/// The maximum number of items in one statement.
 const BATCH: usize = 5_000;
 
 #[derive(Debug)]
@@ -40,7 +40,6 @@ impl PostgresBank {
         self.bank.client()
     }
 
-    /// Calls a function about one claim.
     async fn about(&self, function: &'static str, claim: &ClaimId) -> Result<PgRow> {
         let call = FunctionCall::value(function)
             .about(self.bank.opened().await?)
@@ -49,7 +48,7 @@ impl PostgresBank {
         self.client().row(&call).await
     }
 
-    /// Calls a function about one claim that can refuse this attempt (ER-5).
+    /// Calls a function about one claim. The function can refuse the attempt (ER-5).
     async fn attempted(&self, function: &'static str, attempt: Attempt, claim: &ClaimId) -> Result<PgRow> {
         let call = FunctionCall::value(function)
             .about(self.bank.opened().await?)
@@ -60,7 +59,7 @@ impl PostgresBank {
         self.client().row(&call).await
     }
 
-    /// Calls a function about items, batch by batch, each batch in its own transaction. Returns the answers.
+    /// Calls a function about items in batches. Returns one answer per batch.
     async fn in_batches(
         &self,
         operation: &'static str,
@@ -84,11 +83,12 @@ impl PostgresBank {
     }
 }
 
-/// Returns each item once, with its hash, sorted by hash and item. In this order, no two batches wait for each other.
+/// Returns each item once, with its hash, sorted by hash and item.
 fn sorted(items: &[Item]) -> Vec<(i64, &str)> {
     let mut seen = HashSet::with_capacity(items.len());
     let distinct = items.iter().map(Item::as_str).filter(|item| seen.insert(*item));
     let mut sorted: Vec<_> = distinct.map(|item| (hash(item), item)).collect();
+    // In this order, concurrent batches cannot deadlock.
     sorted.sort_unstable();
     sorted
 }

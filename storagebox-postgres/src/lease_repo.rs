@@ -31,7 +31,6 @@ impl PostgresLeaseRepo {
         self.records.client()
     }
 
-    /// Adds the namespace and the lease to a call.
     async fn about<'a>(&self, call: FunctionCall<'a>, lease: &'a Lease) -> Result<FunctionCall<'a>> {
         Ok(call
             .about(self.records.opened().await?)
@@ -41,7 +40,7 @@ impl PostgresLeaseRepo {
     }
 }
 
-/// Returns a fence as an argument. A fence that this backend cannot have made becomes -1, which no lease has.
+/// Returns the fence as an argument, or -1 if this backend did not make the fence.
 fn number(fence: Fence) -> i64 {
     i64::try_from(fence.number()).unwrap_or(-1)
 }

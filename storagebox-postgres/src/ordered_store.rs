@@ -17,7 +17,7 @@ use crate::client::{AfterLostReply, Client, FunctionCall, Kind, OpenNamespace};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
-/// The most writes in one statement.
+/// The maximum number of writes in one statement.
 const MOST: usize = 64;
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ struct Values {
     rules: OrderedRules,
 }
 
-/// A put, or a delete if there is no value.
+/// A put, or a delete if `value` is `None`.
 #[derive(Clone, Debug)]
 struct Write {
     key: Key,
@@ -88,7 +88,7 @@ impl Values {
         }
     }
 
-    /// Makes writes that are sorted by key, in one statement.
+    /// Makes the writes in one statement. `calls` must be sorted by key.
     async fn written(&self, calls: &[Write]) -> Result<Vec<Result<Written>>> {
         let call = FunctionCall::rows("ordered_write")
             .about(self.values.opened().await?)

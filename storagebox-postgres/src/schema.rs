@@ -13,14 +13,14 @@ use crate::client::{Client, FORMAT, Found, SESSION, VERSION, new_epoch, text_of_
 use crate::config::Schema;
 use crate::error;
 
-/// The migrations in order: the first creates version 1. A released migration is never changed.
+/// The migrations in order. A released migration is never changed.
 pub(crate) const MIGRATIONS: [&str; VERSION as usize] = [
     include_str!("../sql/migrations/1.sql"),
     include_str!("../sql/migrations/2.sql"),
     include_str!("../sql/migrations/3.sql"),
 ];
 
-/// The number of the advisory lock that makes concurrent setups run one after another. The number is arbitrary.
+/// The number of the advisory lock that makes concurrent setups run one after another.
 const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
 
 const BEGIN: &str = include_str!("../sql/store/begin.sql");
@@ -31,7 +31,7 @@ pub(crate) const TABLES: &str =
 const NAME: &str = include_str!("../sql/store/version.sql");
 const END: &str = include_str!("../sql/store/end.sql");
 
-/// Returns the migrations above this version and all functions, as one text.
+/// Returns the SQL that upgrades a schema of this version: the migrations above it, and all functions.
 fn migrations_from(schema: &Schema, version: i32) -> String {
     let missing = (version + 1..).zip(MIGRATIONS.iter().skip(version as usize));
     let migrations: String =
@@ -40,16 +40,14 @@ fn migrations_from(schema: &Schema, version: i32) -> String {
     schema.fill(&format!("{migrations}{}{name}", with_tables(&FUNCTIONS.concat())))
 }
 
-/// Returns the statement that gives a new store its epoch and its memory.
+/// Returns the statement that writes the epoch and the `remember` setting of a new store.
 fn new_store(schema: &Schema, memory: Option<Retention>) -> String {
     let memory = micros_of(memory.unwrap_or(Retention::DEFAULT));
     let memory = memory.map_or("NULL".to_owned(), |micros| micros.to_string());
     schema.fill(&format!("INSERT INTO {{schema}}.store VALUES ({}, {memory});\n", new_epoch()))
 }
 
-/// Creates or upgrades the schema in one transaction. A setup that is dropped half-way leaves nothing behind, and its
-/// lock ends with the transaction, also behind a pooler. Uses one connection at a time, so that a limit of one
-/// connection is enough.
+/// Creates or upgrades the schema in one transaction. A dropped setup changes nothing.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     match client.found().await {
         Ok(found) if found.is_whole() => return check_store(client, &found, "setup"),
@@ -84,8 +82,8 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     run(connection, schema.fill(END)).await
 }
 
-/// Begins the transaction and takes the lock. Any role that may connect can hold the lock, so the error of a setup that
-/// waited in vain names the holder.
+/// Begins the transaction and takes the setup lock. If the wait times out, the error names the role that holds the
+/// lock.
 async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let patience = client.settings().options.call_timeout.as_millis().min(i32::MAX as u128);
     let lock = SETUP_LOCK.to_string();
@@ -98,7 +96,7 @@ async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let holder = raw_sql(AssertSqlSafe(format!("ROLLBACK; {}", HOLDER.replace("{lock}", &lock))));
     let holder = holder.fetch_one(connection).await.ok().and_then(|row| row.try_get::<String, _>(0).ok());
     let holder = holder.unwrap_or_else(|| "a session that has ended since".to_owned());
-    let why = format!("the lock of all setups was not released within {patience} ms; its holder is {holder}");
+    let why = format!("the lock that every setup takes was not released within {patience} ms; its holder is {holder}");
     Err(Error::new(ErrorKind::Contention, why).caused_by(error).on("postgres"))
 }
 
@@ -111,17 +109,16 @@ async fn check_encoding(connection: &mut PgConnection) -> Result<()> {
     let encoding: String = row.and_then(|row| row.try_get(0)).map_err(refused)?;
     match encoding.as_str() {
         "UTF8" => Ok(()),
-        _ => {
-            Err(Error::unsupported(format_args!("a database with the encoding {encoding}"), "one with UTF8")
-                .on("postgres"))
-        }
+        _ => Err(Error::unsupported(format_args!("a database with the encoding {encoding}"), "a UTF8 database")
+            .on("postgres")),
     }
 }
 
-/// Checks that this role owns the schema. Otherwise the owner could attach a trigger to a table, and the functions that
-/// this role creates would run the trigger with the rights of this role.
+/// Checks that this role owns the schema.
 async fn check_owner(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
     let row = raw_sql(AssertSqlSafe(schema.fill(SCHEMA))).fetch_one(connection).await.map_err(refused)?;
+    // Another owner could attach a trigger to a table, and the functions of this role would run the trigger with the
+    // rights of this role.
     if row.try_get("is_ours").map_err(refused)? {
         return Ok(());
     }
@@ -142,7 +139,7 @@ fn refused(error: sqlx::Error) -> Error {
     error::of(error, true)
 }
 
-/// Checks that the store has this version, is whole and can be used.
+/// Checks that the store has this version, is complete and can be used.
 fn check_store(client: &Client, found: &Found, operation: &'static str) -> Result<()> {
     let info = found.info().and_then(|info| {
         found.check_parts()?;
@@ -158,7 +155,7 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
     check_store(client, &client.found().await?, "ping")
 }
 
-/// Returns the epoch of the store. The first call queries it, which costs one more round trip.
+/// Returns the epoch of the store. The first call reads the epoch from the database.
 pub(crate) async fn epoch(client: &Client) -> Result<i64> {
     match client.epoch() {
         Some(epoch) => Ok(epoch),

@@ -39,8 +39,8 @@ impl PostgresServer {
     pub fn connect(url: &str) -> Result<Self> {
         let (builder, read) = config::read(PostgresStore::builder(), url).map_err(|error| error.on("postgres"))?;
         if builder.settings.statements == Statements::Simple {
-            let what = "statements=simple, for other statements than those of a store";
-            return Err(Error::unsupported(what, "the server itself, or a pooler of sessions").on("postgres"));
+            let what = "statements=simple for statements of the program";
+            return Err(Error::unsupported(what, "a direct connection, or a pooler in session mode").on("postgres"));
         }
         let (settings, most) = (builder.settings.checked()?, builder.max_connections);
         let schema = url::has_key(url, "schema").then(|| settings.schema.to_string());

@@ -172,7 +172,7 @@ fn kept(retention: Retention) -> Arg {
     }
 }
 
-/// Returns the statement. It names the schema of every type and function, so the search path does not matter.
+/// Returns the statement that calls a function. The statement does not depend on the search path.
 fn call<const N: usize>(schema: &Schema, function: &str, columns: &str, args: [Arg; N]) -> Statement {
     let parameters = args.iter().zip(1..).map(|(arg, number)| match arg {
         Arg::Text(_) => format!("${number}::pg_catalog.text"),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_is_not_shown() {
+    fn debug_of_a_statement_shows_no_payload() {
         let secret = &Payload::new(&b"hunter2"[..]).unwrap();
         let names = ("records".parse().unwrap(), "id".parse().unwrap(), "op".parse().unwrap());
         let statement = record(&Schema::default(), &names.0, &names.1, secret, &names.2, Retention::Forever);

@@ -71,12 +71,12 @@ impl PostgresStore {
         self.namespaces.open("tokens", name, String::new(), create)
     }
 
-    /// Returns the token namespace that entities join. It is the same object that the calls on its tokens use.
+    /// Returns the namespace of the tokens that the commits of entities may change.
     fn joined(&self, name: Option<&Namespace>) -> Result<Option<Arc<OpenNamespace>>> {
         name.map(|name| Ok(Arc::clone(self.tokens(name)?.namespace()))).transpose()
     }
 
-    /// Runs one upkeep function in steps until it has handled `most` rows or finds none. Returns the number of rows.
+    /// Runs one upkeep function in steps, for at most `most` rows. Returns the number of handled rows.
     async fn upkeep(&self, upkeep: &Upkeep, epoch: i64, most: u64) -> Result<u64> {
         let mut done = 0;
         while done < most {
@@ -109,9 +109,9 @@ impl fmt::Debug for PostgresStore {
 
 struct Upkeep {
     function: &'static str,
-    /// Whether the function needs to know how long ended operations are remembered.
+    /// Whether the function has an argument for the time for which ended operations are remembered.
     asks_for_memory: bool,
-    /// Whether the function deletes rows. One function frees lapsed holds instead.
+    /// Whether the function deletes rows.
     deletes: bool,
 }
 
@@ -125,8 +125,7 @@ const UPKEEP: [Upkeep; 7] = [
     Upkeep { function: "ordered_maintain", asks_for_memory: false, deletes: true },
 ];
 
-/// The number of rows that one statement of upkeep handles. The statement ends long before its timeout, and is
-/// committed alone, so a failure undoes the work of one step only.
+/// The number of rows that one statement of upkeep handles.
 const STEP: u64 = 1_000;
 
 #[async_trait]

@@ -13,9 +13,9 @@ use crate::client::{AfterLostReply, Client, FunctionCall, OpenNamespace};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
-/// The most tokens in one statement that creates or discards them.
+/// The maximum number of tokens in one statement that creates or discards them.
 const BATCH: usize = 5_000;
-/// The most calls of `consume` in one statement.
+/// The maximum number of calls of `consume` in one statement.
 const MOST: usize = 64;
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl PostgresTokenStore {
         self.tokens.client()
     }
 
-    /// Calls a function about tokens, batch by batch, each batch in its own transaction. Returns the answers.
+    /// Calls a function about tokens in batches. Returns one answer per batch.
     async fn in_batches(
         &self,
         operation: &'static str,
@@ -95,7 +95,7 @@ async fn together(tokens: Arc<OpenNamespace>, mut calls: Vec<Consume>) -> Vec<Co
     }
 }
 
-/// Consumes tokens, sorted by token, in one statement.
+/// Consumes the tokens in one statement. `calls` must be sorted by token.
 async fn consumed(tokens: &OpenNamespace, calls: &[Consume]) -> Result<Vec<Consumed>> {
     let client = tokens.client();
     let call = FunctionCall::rows("token_consume")

@@ -16,8 +16,7 @@ const SET_UPS: [SetUp; 2] = [
     SetUp { name: "smoke, PgBouncer", pooled: true, statements: Statements::Simple, ..SetUp::PLAIN },
 ];
 
-/// Set-ups with which the suite takes too long for the gate. `beside.rs` and `limits.rs` make every call once in each
-/// set-up.
+/// Set-ups in which the suite takes too long to run on every change.
 const OTHERS: [SetUp; 4] = [
     SetUp {
         name: "smoke, a publication of all tables",

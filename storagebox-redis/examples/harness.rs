@@ -17,11 +17,10 @@ use tokio::process::Command;
 
 struct Redis;
 
-/// A server for one case, its folder and the clock of its scripts.
 struct OneServer {
     server: Server,
     moved: Moved,
-    /// The folder with the server's files. Dropping this value deletes the folder.
+    /// The folder with the server's files, deleted on drop.
     _folder: TempDir,
 }
 

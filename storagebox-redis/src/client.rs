@@ -4,6 +4,8 @@ mod answer;
 mod call;
 mod connections;
 mod dial;
+#[cfg(test)]
+mod fuzz;
 mod keys;
 mod line;
 mod namespaces;
@@ -14,8 +16,6 @@ mod sentinels;
 mod server;
 mod slot;
 mod store_info;
-#[cfg(test)]
-mod whatever;
 
 use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
@@ -30,32 +30,30 @@ use crate::error;
 pub(crate) use answer::Answer;
 pub(crate) use call::ScriptCall;
 pub(crate) use connections::{Connections, Request};
+#[cfg(test)]
+pub(crate) use fuzz::fuzz;
 pub(crate) use keys::hash;
 pub(crate) use namespaces::{Kind, OpenNamespace, kind_of};
 pub(crate) use server::Server;
 pub(crate) use store_info::{StoreInfo, VERSION, to_stored_text};
-#[cfg(test)]
-pub(crate) use whatever::whatever;
 
-/// The future of an answer. It is boxed to keep the futures of its callers small.
+/// The future that sends a script and returns its answer.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
 
-/// The connections and settings of a store, shared by its namespaces.
 #[derive(Debug)]
 pub(crate) struct Client {
     connections: Connections,
     settings: Settings,
     store: String,
-    /// The description of the store that the first call found.
+    /// The version, epoch and memory of the store, known after the first call.
     info: OnceLock<StoreInfo>,
 }
 
-/// What to do after an attempt whose reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterLostReply {
-    /// Make another attempt: the server recognises the operation id.
+    /// Makes another attempt, because the server recognises the operation id.
     Retry,
-    /// Return the error: the server would apply another attempt again.
+    /// Returns the error, because another attempt could apply the change twice.
     Fail,
 }
 
@@ -74,29 +72,27 @@ impl Client {
         &self.store
     }
 
-    /// Returns the key of the data outside namespaces, or `None` on a cluster, where a namespace's script cannot read
-    /// it.
+    /// Returns the key of the store's data outside its namespaces, or `None` on a cluster.
     pub(crate) fn store_in_reach(&self) -> Option<&str> {
+        // On a cluster, a script on a namespace cannot read that key.
         Some(self.store()).filter(|_| !self.is_cluster())
     }
 
-    /// Returns whether the server is a cluster. On a cluster, one script cannot use two namespaces.
     pub(crate) fn is_cluster(&self) -> bool {
         self.connections.is_cluster()
     }
 
-    /// Returns for how long the store remembers ended operations, in microseconds; `None` before the first call.
+    /// Returns the store's memory in microseconds, or `None` if the memory is unlimited or not known yet.
     pub(crate) fn memory(&self) -> Option<u64> {
         self.info.get().and_then(|info| micros_of(info.memory))
     }
 
-    /// Returns the epoch of the store; an empty text before the first call.
+    /// Returns the epoch of the store, or an empty text before the first call.
     pub(crate) fn epoch(&self) -> &str {
         self.info.get().map_or("", |info| &info.epoch)
     }
 
-    /// Makes a call whose answer describes the store. Returns an error if the store has another version, or if it is
-    /// not the store that this client found first.
+    /// Makes a call. Checks the version, memory and epoch of the store in the answer.
     pub(crate) async fn enter(&self, operation: &'static str, call: &ScriptCall<'_>) -> Result<Answer> {
         let answer = self.settle(operation, || self.answer(call)).await?;
         self.check_store(&answer).map_err(|error| error.during(operation))?;
@@ -113,12 +109,12 @@ impl Client {
         }
     }
 
-    /// Sends one script once.
+    /// Sends the script once, without a retry.
     pub(crate) fn answer<'a>(&'a self, call: &'a ScriptCall<'_>) -> Answering<'a> {
         Box::pin(self.connections.answer(call, &self.settings))
     }
 
-    /// Sends a script, and sends it again while it answers `more` because work remains.
+    /// Sends the script until its answer is not `more`, and returns this answer.
     pub(crate) async fn answer_whole(&self, call: &ScriptCall<'_>) -> Result<Answer> {
         loop {
             let answer = self.answer(call).await?;
@@ -128,18 +124,16 @@ impl Client {
         }
     }
 
-    /// Sends a script that can refuse the attempt (ER-5), until it no longer answers `more`. Its last arguments are the
-    /// number of the call, and whether the attempt is repeated. It answers `open` if an earlier attempt may still be
-    /// applied.
+    /// Sends a script that can refuse an attempt (ER-5), until its answer is not `more`.
     pub(crate) async fn answer_attempt(&self, call: ScriptCall<'_>, attempt: Attempt) -> Result<Answer> {
         let answer = self.answer_whole(&call.with(attempt.call()).with(attempt.is_repeated())).await?;
         match answer.word()? {
+            // An earlier attempt may still be applied.
             "open" => attempt.refused(answer),
             _ => Ok(answer),
         }
     }
 
-    /// Returns the server's `INFO`.
     pub(crate) async fn server_info(&self) -> Result<String> {
         self.connections.info().await
     }
@@ -148,8 +142,7 @@ impl Client {
         self.connections.close();
     }
 
-    /// Repeats a call until an attempt is answered. After contention it pauses first. After a lost reply it makes one
-    /// more attempt, or several on a cluster, whose driver has to find the new master.
+    /// Repeats a call after contention or a lost reply, within the call timeout.
     pub(crate) async fn settle<T, F>(&self, operation: &'static str, mut attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -157,7 +150,7 @@ impl Client {
         self.repeated(operation, false, AfterLostReply::Retry, |_| attempt()).await
     }
 
-    /// Repeats a call that can be refused. Tells each attempt whether the reply to an earlier attempt was lost (ER-5).
+    /// Repeats a call, and tells each attempt whether an earlier attempt was lost (ER-5).
     pub(crate) async fn settle_attempts<T, F>(
         &self,
         operation: &'static str,
@@ -170,7 +163,7 @@ impl Client {
         self.settle_attempts_as(operation, first, AfterLostReply::Retry, attempt).await
     }
 
-    /// Repeats a call that can be refused. `after` says what to do after a lost reply.
+    /// Repeats a call. `after` says whether the call is retried after a lost reply.
     pub(crate) async fn settle_attempts_as<T, F>(
         &self,
         operation: &'static str,
@@ -200,18 +193,17 @@ impl Client {
         self.in_time(call).await.map_err(|error| error.on("redis").during(operation))
     }
 
-    /// Limits a call to the call timeout. After a timeout the next call opens a new connection, because the server may
-    /// be gone although the old connection is still open.
+    /// Limits the work to the call timeout.
     async fn in_time<T>(&self, work: Pin<&mut (impl Future<Output = Result<T>> + Send)>) -> Result<T> {
         let timeout = self.settings.options.call_timeout;
         in_time(timeout, work).await.unwrap_or_else(|| {
+            // The server may be gone although the connection is still open, so the next call opens a new connection.
             self.connections.leave();
             Err(Error::unknown(format!("there was no answer within {timeout:?}")))
         })
     }
 }
 
-/// The retries of one call: with pauses after contention, and at most `repeats` times after a lost reply.
 struct CallBackoff<P> {
     repeats: usize,
     pauses: P,
@@ -237,19 +229,17 @@ pub(crate) async fn wait(pause: Duration) {
     tokio::time::sleep(pause).await;
 }
 
-/// Returns a function that measures the time since now.
 #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts; the store judges by its own clock")]
 pub(crate) fn since_now() -> impl Fn() -> Duration + Send + Sync {
     let begun = tokio::time::Instant::now();
     move || begun.elapsed()
 }
 
-/// Converts a duration to the microseconds that scripts take.
 pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Converts a retention to the microseconds that scripts take; `None` means for ever.
+/// Converts a retention to microseconds; `None` means for ever.
 pub(crate) fn micros_of(retention: Retention) -> Option<u64> {
     match retention {
         Retention::Forever => None,

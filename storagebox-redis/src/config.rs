@@ -31,7 +31,6 @@ pub struct RedisBuilder {
     pub(crate) reached: std::collections::HashMap<redis::cluster::NodeAddress, redis::cluster::NodeAddress>,
 }
 
-/// The settings that all namespaces of a store share.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) prefix: Prefix,
@@ -43,7 +42,7 @@ pub(crate) struct Settings {
     pub(crate) moved: Moved,
 }
 
-/// The number of replicas that must have a change before it is acknowledged, and the longest time to wait for them.
+/// The number of replicas that must have a change, and the longest wait for them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
     pub(crate) replicas: u32,
@@ -56,7 +55,8 @@ pub(crate) struct Wait {
 /// Each evicted key breaks a guarantee: an item is lost, or given away twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Eviction {
-    /// `setup` and `ping` return an error. The server's `maxmemory-policy` must be `noeviction` or one of `volatile-*`.
+    /// `setup` and `ping` return an error unless the server's `maxmemory-policy` is `noeviction` or one of
+    /// `volatile-*`.
     #[default]
     Refuse,
     /// `setup` and `ping` log a warning, as an event of `tracing`.
@@ -89,13 +89,12 @@ impl Moved {
 }
 
 impl Settings {
-    /// Returns how far the clock of the scripts was moved forward, in microseconds. It is zero except in tests.
+    /// Returns how far tests have moved the clock of the scripts forward, in microseconds.
     #[cfg(feature = "test-clock")]
     pub(crate) fn moved(&self) -> u64 {
         self.moved.0.load(Ordering::SeqCst)
     }
 
-    /// Returns how far the clock of the scripts was moved forward, in microseconds. It is zero except in tests.
     #[cfg(not(feature = "test-clock"))]
     pub(crate) fn moved(&self) -> u64 {
         0

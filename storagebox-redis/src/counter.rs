@@ -25,7 +25,6 @@ static VALUE: Script =
 pub(crate) static MAINTAIN: Script =
     script!("counter_maintain", CHANGES, timed, ["number", "buckets", "queue", "front", "counter"], "counter/maintain");
 
-/// The counters of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisCounter {
     counters: OpenNamespace,
@@ -58,7 +57,7 @@ fn keeps(rules: &CounterRules) -> Option<u64> {
     rules.keeps().map(i64::unsigned_abs)
 }
 
-/// Reads the value in field `at`, or returns `None` if the strategy does not return values.
+/// Reads the value in field `at`, or `None` if the counter's strategy returns no value.
 fn value(answer: &Answer, at: usize) -> Result<Option<i64>> {
     match answer.text(at)? {
         "" => Ok(None),
@@ -128,12 +127,12 @@ impl Counter for RedisCounter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::whatever;
+    use crate::client::fuzz;
 
     #[test]
-    fn whatever_counter_answer_is_read_or_refused() {
+    fn fuzz_counter_answer_is_read_or_refused() {
         let known: &[&[&str]] = &[&["applied", "7"], &["already", ""], &["out of bounds"], &["cancelled"], &["-7"]];
-        whatever(
+        fuzz(
             &APPLY,
             known,
             &[

@@ -21,11 +21,10 @@ static LIST: Script = script!("dedup_list", READS, timed, ["number", "buckets", 
 pub(crate) static MAINTAIN: Script =
     script!("dedup_maintain", CHANGES, timed, ["number", "buckets", "queue", "front", "record"], "dedup_repo/maintain");
 
-/// The records of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisDedupRepo(pub(crate) OpenNamespace);
 
-/// Reads an entry: the version in field `at`, and the value in the field after it.
+/// Reads an entry: its version in field `at`, then its value.
 pub(crate) fn entry(answer: &Answer, at: usize) -> Result<Entry> {
     Ok(Entry { version: answer.version(at)?, value: answer.payload(at + 1)? })
 }
@@ -122,10 +121,10 @@ impl DedupRepo for RedisDedupRepo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::whatever;
+    use crate::client::fuzz;
 
     #[test]
-    fn whatever_record_answer_is_read_or_refused() {
+    fn fuzz_record_answer_is_read_or_refused() {
         let known: &[&[&str]] = &[
             &["new", "7"],
             &["again", "7", "value"],
@@ -135,7 +134,7 @@ mod tests {
             &["absent"],
             &["id-1", "id-1", "7", "value", "id-2", "8", "value"],
         ];
-        whatever(
+        fuzz(
             &RECORD,
             known,
             &[

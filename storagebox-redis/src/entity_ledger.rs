@@ -38,7 +38,7 @@ static PENDING: Script =
 pub(crate) static MAINTAIN: Script =
     script!("entity_maintain", CHANGES, timed, ["number", "entity"], "entity_ledger/maintain");
 
-/// The entities of one namespace, and the token namespaces that their commits change as well.
+/// The entities of one namespace, and the tokens that their commits consume and create.
 #[derive(Debug)]
 pub(crate) struct RedisEntityLedger {
     pub(crate) entities: Arc<OpenNamespace>,
@@ -72,7 +72,7 @@ impl RedisEntityLedger {
         answers::committed(&self.client().answer(&call).await?)
     }
 
-    /// Runs a script on one entry. `attempt` is `None` for a script that takes no attempt.
+    /// Runs a script on one entry, with the attempt if the script needs one.
     async fn about(&self, script: &'static Script, entry: &EntryId, attempt: Option<&OpId>) -> Result<Answer> {
         let call = self.entities.call(script).await?.with(entry.key.as_str()).with(entry.message.as_str());
         let call = call.with(entry.commit.as_str()).with(attempt.map(OpId::as_str));
@@ -80,7 +80,7 @@ impl RedisEntityLedger {
     }
 }
 
-/// Adds the namespace of the tokens, if any, to the keys of the call.
+/// Adds the key of the token namespace, if there is one, to the call.
 async fn joining<'a>(call: ScriptCall<'a>, tokens: Option<&'a RedisTokenStore>) -> Result<ScriptCall<'a>> {
     match tokens {
         Some(tokens) => Ok(call.joining(tokens.0.key().await?)),
@@ -88,7 +88,7 @@ async fn joining<'a>(call: ScriptCall<'a>, tokens: Option<&'a RedisTokenStore>) 
     }
 }
 
-/// Converts a change to the arguments of the scripts.
+/// Returns the word by which scripts name the change, and the new state if the change is a `Put`.
 fn change_and_state(change: &EntityChange) -> (&'static str, Option<&[u8]>) {
     match change {
         EntityChange::Keep => ("keep", None),

@@ -9,7 +9,7 @@ use storagebox_core::{Certainty, Error, ErrorKind};
 const FOREIGN: &str = "it is not what this version of the library writes";
 const MOVING: &str = "the slot is being moved to another node";
 
-/// The meanings of the error codes with which the server refuses a script before it runs the script.
+/// The error codes with which the server refuses a script before it runs.
 const CODES: &[(&str, ErrorKind, &str)] = &[
     ("NOAUTH", ErrorKind::Denied, "the server requires a user and a password"),
     ("WRONGPASS", ErrorKind::Denied, "the server refused the user or the password"),
@@ -28,25 +28,22 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ("TRYAGAIN", ErrorKind::Contention, MOVING),
 ];
 
-/// The error text of a script that the check of its slot (`lua/lib/slot.lua`) stopped before any write.
+/// The text of the error with which `lua/lib/slot.lua` stops a script before its first write.
 const NOT_HERE: &str = "attempted to access a non local key";
 
-/// The error code of a script that stopped before any write, because its user lacks the right to a command
-/// (`lua/lib/rights.lua`).
+/// The error code of a script that stops before its first write because the user lacks a right.
 const LACKING: &str = "LACKING";
-/// The error code of a script that stopped before any write, because the server lacks a command (`lua/lib/rights.lua`).
+/// The error code of a script that stops before its first write because the server lacks a command.
 const REMOVED: &str = "REMOVED";
 
-/// The error codes for data that no script of this library writes, and whether the call may have been applied. A script
-/// reports the first two (`lua/lib/answer.lua`), a single command the third.
+/// The error codes for data that this library did not write, and whether the call may have been applied.
 const CORRUPT: [(&str, Certainty); 3] =
     [("CORRUPT", Certainty::NotApplied), ("HALFWAY", Certainty::Unknown), ("WRONGTYPE", Certainty::NotApplied)];
 
-/// The error code of a script that stopped before any write, because its namespace is gone or has another epoch
-/// (`lua/lib/epoch.lua`).
+/// The error code of a script that finds no namespace, or another epoch, before its first write.
 const EPOCH: &str = "EPOCH";
 
-/// Maps an error of a call that was sent. `keys` is the beginning of the keys that it uses.
+/// Maps the error of a call that was sent. `keys` is the beginning of the keys that the call uses.
 pub(crate) fn of(error: RedisError, keys: &str) -> Error {
     let code = error.code().unwrap_or_default();
     if let Some((_, certainty)) = CORRUPT.iter().find(|(known, _)| *known == code) {
@@ -84,12 +81,12 @@ fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
 
 /// Returns the error for a call that was not sent, because the server had ended the connection.
 pub(crate) fn unsent(error: RedisError) -> Error {
-    Error::new(ErrorKind::Unavailable, "the server ends connections before anything is sent")
+    Error::new(ErrorKind::Unavailable, "the server ended the connection before the call was sent")
         .caused_by(error)
         .on("redis")
 }
 
-/// Returns whether the connection is unusable after this error: the connection broke, or leads to the wrong server.
+/// Returns whether the connection broke or leads to the wrong server.
 pub(crate) fn ends_connection(error: &RedisError) -> bool {
     match error.code() {
         Some(code) => ["READONLY", "MASTERDOWN", "MOVED", "ASK", "CLUSTERDOWN"].contains(&code),
@@ -97,18 +94,18 @@ pub(crate) fn ends_connection(error: &RedisError) -> bool {
     }
 }
 
-/// Returns whether another node may be the master after this error.
+/// Returns whether this error may mean that another node is the master now.
 pub(crate) fn may_want_another_master(error: &RedisError) -> bool {
     // A master that is cut off from its replicas and the sentinels does not learn that it was replaced.
     error.code() == Some("NOREPLICAS")
 }
 
-/// Returns whether a new login may help after this error: the server refused the old login, or the connection broke.
+/// Returns whether the server refused the login, or the connection broke.
 pub(crate) fn may_want_another_login(error: &RedisError) -> bool {
     error.code().is_none_or(|code| ["NOAUTH", "WRONGPASS"].contains(&code))
 }
 
-/// Maps an error of opening a connection. Nothing was sent.
+/// Maps an error of opening a connection, before the call was sent.
 pub(crate) fn connecting(error: RedisError) -> Error {
     let refused = error.kind() == redis::ErrorKind::AuthenticationFailed;
     if let Some(refused) = self::refused(&error) {
@@ -127,7 +124,6 @@ pub(crate) fn connecting(error: RedisError) -> Error {
 const UNFIT: &str = "the URL does not match the server at its address; the cause says why";
 pub(crate) const UNREACHABLE: &str = "the server could not be reached";
 
-/// Maps an error of resolving a host: the lookup failed, or the name has no address.
 pub(crate) fn resolving(error: io::Error) -> Error {
     match is_nameless(&error) {
         false => Error::new(ErrorKind::Unavailable, "the host's name could not be looked up"),
@@ -137,7 +133,6 @@ pub(crate) fn resolving(error: io::Error) -> Error {
     .on("redis")
 }
 
-/// Maps an error of a TLS handshake.
 pub(crate) fn securing(error: io::Error) -> Error {
     let refused = match tls_error(&error) {
         None => Error::new(ErrorKind::Unavailable, "the server ended the connection before TLS was negotiated"),
@@ -146,7 +141,7 @@ pub(crate) fn securing(error: io::Error) -> Error {
         }
         Some(rustls::Error::InvalidCertificate(_)) => {
             let why =
-                "is not trusted: `tls_ca_cert_file` names the CA that signed it; the cause says what is wrong with it";
+                "is not trusted; the cause says why. Name the file of the CA that signed it in `tls_ca_cert_file`";
             Error::misconfigured("the server's certificate", why)
         }
         Some(_) => Error::misconfigured("rediss", "was asked for, but TLS could not be negotiated; the cause says why"),
@@ -158,21 +153,18 @@ fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-/// Returns whether the error is a TLS alert of the other side.
 pub(crate) fn is_alert(error: &io::Error) -> bool {
     matches!(tls_error(error), Some(rustls::Error::AlertReceived(_)))
 }
 
-/// Returns the error for a connection that the server ended after the handshake, because it refused the client's
-/// certificate.
+/// Returns the error for a client certificate that the server refused after the TLS handshake.
 pub(crate) fn refusing(error: RedisError) -> Error {
     Error::new(ErrorKind::Denied, "the server refused the TLS connection: it requires another client certificate")
         .caused_by(error)
         .on("redis")
 }
 
-/// Returns the error for data that is gone, or whose epoch is not the one that the program found when it opened the
-/// data.
+/// Returns the error for data that is gone, or that has another epoch than when the program opened it.
 pub(crate) fn of_another_epoch(keys: &str) -> Error {
     let why = "it has another epoch than when it was opened: the namespace or the whole store was lost, or a copy was \
         restored. Stop every program that uses it and find out what is missing, as the README of storagebox-redis \
@@ -180,7 +172,7 @@ pub(crate) fn of_another_epoch(keys: &str) -> Error {
     Error::corrupt(format_args!("the store or namespace whose keys begin with {keys}"), why).on("redis")
 }
 
-/// Returns the error for a namespace that was created in this epoch and is gone.
+/// Returns the error for a namespace that was created in the current epoch and is gone.
 pub(crate) fn lost(keys: &str) -> Error {
     let why = "it was created and no longer exists: its node restarted empty, or its key was evicted or deleted. Stop \
         every program that uses the store, find out what is missing and give the store a new epoch, as the README of \
@@ -188,14 +180,12 @@ pub(crate) fn lost(keys: &str) -> Error {
     Error::corrupt(format_args!("the namespace whose keys begin with {keys}"), why).on("redis")
 }
 
-/// Returns the error for a missing right.
 pub(crate) fn denied(what: impl std::fmt::Display) -> Error {
     let why = format!("the user lacks a right: {what}; the README of storagebox-redis lists all needed rights");
     Error::new(ErrorKind::Denied, why).on("redis")
 }
 
-/// The meaning of plain `ERR` errors, by their text. A command with such an error had no effect. A script of this
-/// library never ends with such an error, because it catches its own errors (`lua/lib/answer.lua`).
+/// The errors with the code `ERR`, by their text. Their commands had no effect.
 const REFUSED: &[(&str, ErrorKind, &str)] = &[
     (
         "unknown command",
@@ -213,7 +203,7 @@ const REFUSED: &[(&str, ErrorKind, &str)] = &[
     ("DB index is out of range", ErrorKind::Misconfigured, NO_DATABASE),
     ("invalid DB index", ErrorKind::Misconfigured, NO_DATABASE),
     ("SELECT is not allowed in cluster mode", ErrorKind::Misconfigured, NO_DATABASE),
-    ("has no permissions to run", ErrorKind::Denied, "the user lacks a right to select the database; it needs +select"),
+    ("has no permissions to run", ErrorKind::Denied, "the user may not select a database without the right +select"),
     ("Authentication required", ErrorKind::Denied, "the server requires a user and a password"),
     (BUSY, ErrorKind::Contention, "another script has been running for a long time"),
     (
@@ -232,19 +222,18 @@ fn refused(error: &RedisError) -> Option<Error> {
     Some(Error::new(*kind, *message))
 }
 
-/// Returns the error for missing commands: the server is not Redis, or its administrator removed or renamed them.
+/// Returns the error for commands that the server does not have.
 fn removed(commands: &str) -> Error {
     let what = format!("a server without the command {}", commands.to_ascii_uppercase());
     let instead = "a server without `rename-command` for the commands in the README of storagebox-redis";
     Error::unsupported(what, instead).on("redis")
 }
 
-/// Returns the error for an answer that the library cannot read.
+/// Returns the error for an unreadable answer to the script or command `of`.
 pub(crate) fn unreadable(of: &str) -> Error {
     Error::corrupt(format_args!("the answer of {of}"), "this version of the library cannot read it").on("redis")
 }
 
-/// Returns the error for an invalid setting.
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
     Error::misconfigured(setting, why).on("redis")
 }

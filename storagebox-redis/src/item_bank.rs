@@ -75,26 +75,25 @@ pub(crate) static MAINTAIN: Script = script!(
     "item_bank/maintain"
 );
 
-/// The most items that one script handles. Other calls wait while a script runs.
+/// The most items in one call of a script, because a script blocks all other calls.
 const BATCH: usize = 1_000;
 
-/// The item bank of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisBank(pub(crate) OpenNamespace);
 
 impl RedisBank {
-    /// Creates a call that runs a script on one claim.
+    /// Creates a call whose first arguments are the claim and the store's memory.
     async fn about<'a>(&'a self, script: &'static Script, claim: &'a ClaimId) -> Result<ScriptCall<'a>> {
         Ok(self.0.call(script).await?.with(claim.as_str()).with(self.0.client().memory()))
     }
 
-    /// Runs a script on one claim. The script never refuses an attempt.
+    /// Runs a script that refuses no attempt (ER-5) on one claim.
     async fn ask(&self, script: &'static Script, claim: &ClaimId) -> Result<Answer> {
         let call = self.about(script, claim).await?;
         self.0.client().answer(&call).await
     }
 
-    /// Splits items into batches, runs a script on each batch, and returns the answers. Each batch is one atomic step.
+    /// Runs the script on one batch of items after another, and returns the answers.
     async fn in_batches(
         &self,
         operation: &'static str,
@@ -122,7 +121,7 @@ fn distinct(items: &[Item]) -> Vec<&str> {
     items.iter().map(Item::as_str).filter(|item| seen.insert(*item)).collect()
 }
 
-/// Converts a hold to the microseconds that scripts take; `None` means for ever.
+/// Converts a hold to microseconds; `None` means for ever.
 fn micros_of(hold: Hold) -> Option<u64> {
     match hold {
         Hold::Forever => None,

@@ -21,12 +21,11 @@ static ABORT: Script =
 static EXTEND: Script =
     script!("lease_extend", CHANGES, timed, ["number", "buckets", "queue", "record"], "lease_repo/extend");
 
-/// The leases of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisLeaseRepo(pub(crate) OpenNamespace);
 
 impl RedisLeaseRepo {
-    /// Creates a call that runs a script on a lease. The id, the operation and the fence are its first arguments.
+    /// Creates a call whose first arguments are the id, the operation and the fence of the lease.
     async fn about<'a>(&'a self, script: &'static Script, lease: &'a Lease) -> Result<ScriptCall<'a>> {
         let call = self.0.call(script).await?;
         Ok(call.with(lease.id.as_str()).with(lease.op.as_str()).with(lease.fence.number()))
@@ -113,13 +112,13 @@ fn completed(answer: &Answer, result: &Payload) -> Result<Completed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::whatever;
+    use crate::client::fuzz;
 
     #[test]
-    fn whatever_lease_answer_is_read_or_refused() {
+    fn fuzz_lease_answer_is_read_or_refused() {
         let known: &[&[&str]] =
             &[&["started", "7"], &["in flight", "60000000"], &["done", "7", "value"], &["completed", "7"], &["fenced"]];
-        whatever(
+        fuzz(
             &BEGIN,
             known,
             &[

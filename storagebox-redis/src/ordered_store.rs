@@ -21,10 +21,9 @@ static LIST: Script = script!("ordered_list", READS, ["ordered"], "ordered_store
 static RESET: Script = script!("ordered_reset", CHANGES, ["ordered"], "ordered_store/reset");
 static PURGE: Script = script!("ordered_purge", CHANGES, timed, ["number", "whole", "ordered"], "ordered_store/purge");
 
-/// The most tombstones that one script of a purge examines.
+/// The most tombstones that one script examines.
 const BATCH: usize = 1_000;
 
-/// The ordered values of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisOrderedStore {
     values: OpenNamespace,
@@ -80,7 +79,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Reads a stamp: the time or number in field `at`, and the writer in the field after it.
+/// Reads a stamp: its time in field `at`, then its writer.
 fn found(answer: &Answer, at: usize) -> Result<Stamp> {
     Ok(Stamp::new(answer.number(at)?, answer.value(at + 1)?))
 }
@@ -94,8 +93,7 @@ fn listed(answer: &Answer) -> Result<Page<ListedValue>> {
     Ok(page::page(answer.entries(4).map(value).collect::<Result<_>>()?, answer.text(0)?))
 }
 
-/// Purges a namespace in steps, and adds the number of tombstones that each step removed to `gone`. `call` has the age
-/// of these tombstones and the number that a step examines.
+/// Purges a namespace in steps, until `most` tombstones are deleted. Adds the number of deleted tombstones to `gone`.
 async fn purge(client: &Client, call: &ScriptCall<'_>, most: usize, gone: &mut usize) -> Result<()> {
     let mut passed = 0;
     while *gone < most {
@@ -110,7 +108,7 @@ async fn purge(client: &Client, call: &ScriptCall<'_>, most: usize, gone: &mut u
     Ok(())
 }
 
-/// Purges the namespace with this key during upkeep. The namespace stores the age of the tombstones to remove.
+/// Purges the namespace during upkeep, with the tombstone age that the namespace stores.
 pub(crate) async fn maintain(client: &Client, key: &str, most: usize, deleted: &mut usize) -> Result<()> {
     let call = ScriptCall::new(&PURGE, key).in_epoch(client.epoch()).with("").with(STEP);
     purge(client, &call, most, deleted).await.map_err(|error| error.during("maintain"))
@@ -173,13 +171,13 @@ impl OrderedStore for RedisOrderedStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::whatever;
+    use crate::client::fuzz;
 
     #[test]
-    fn whatever_value_answer_is_read_or_refused() {
+    fn fuzz_value_answer_is_read_or_refused() {
         let known: &[&[&str]] =
             &[&["5", "ada", "value"], &["", "key", "5", "ada", "value"], &["key-2", "key-2", "-5", "ada", "value"]];
-        whatever(
+        fuzz(
             &LIST,
             known,
             &[
@@ -188,6 +186,6 @@ mod tests {
                 |answer| listed(answer).map(drop),
             ],
         );
-        whatever(&RESET, &[&["reset"], &["absent"], &["stale", "5", "ada"]], &[|answer| was_reset(answer).map(drop)]);
+        fuzz(&RESET, &[&["reset"], &["absent"], &["stale", "5", "ada"]], &[|answer| was_reset(answer).map(drop)]);
     }
 }

@@ -2,13 +2,13 @@
 
 use storagebox_core::{Cursor, Error, Page, Result};
 
-/// The most entries of one page. A page may have fewer entries than the caller asked for.
+/// The most entries of one page, even if the caller asks for more.
 const MOST: usize = 1_000;
 
-/// The text that begins each cursor of this crate. The last key of the page follows it.
+/// The beginning of each cursor, before the key after which the next page begins.
 const AFTER: &str = "after:";
 
-/// Checks the limit and reduces it to what the scripts allow.
+/// Returns the limit, or the most entries of a page if the limit is higher. Refuses 0.
 pub(crate) fn limit(limit: usize) -> Result<usize> {
     match limit {
         0 => Err(Error::invalid("limit", "must be at least 1").on("redis")),
@@ -26,7 +26,7 @@ pub(crate) fn not_ours() -> Error {
     Error::invalid("cursor", "was not made by this namespace").on("redis")
 }
 
-/// Returns the key of the cursor's last entry, or, without a cursor, the empty text, which sorts before every key.
+/// Returns the key in the cursor, or an empty text without a cursor.
 pub(crate) fn after<K>(cursor: Option<&Cursor>) -> Result<String>
 where
     K: for<'a> TryFrom<&'a str>,
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_cursor_is_read_or_refused() {
+    fn fuzz_cursor_is_read_or_refused() {
         storagebox_fuzz::texts(&["after:key", "after:", "after:after:"], |text| {
             if let Ok(key) = after::<Key>(Some(&Cursor::new(text))) {
                 assert!(Key::new(key.as_str()).is_ok(), "{key:?}");

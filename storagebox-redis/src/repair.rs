@@ -21,14 +21,13 @@ static ENTITIES: Script =
 static ORDERED: Script =
     script!("ordered_repair", CHANGES, timed, ["number", "ordered", "walk"], "ordered_store/repair");
 
-/// The repair of one namespace in progress.
 struct Repair<'a> {
     client: &'a Client,
     key: &'a str,
     mended: u64,
 }
 
-/// Checks and repairs the namespace with this key, unless it was checked before.
+/// Checks and repairs the namespace with this key, unless it is marked as sound.
 pub(crate) async fn namespace(client: &Client, kind: Kind, key: &str) -> Result<()> {
     // A half-done step on tokens or counters hinders no other call.
     if kind == Kind::Tokens || kind == Kind::Counters {
@@ -62,8 +61,7 @@ impl Repair<'_> {
         self.finish(&word, &counts).await
     }
 
-    /// Corrects the counts and marks the namespace as sound. If the counted data has changed meanwhile, the next upkeep
-    /// counts again.
+    /// Corrects the counts and marks the namespace as sound, unless the counted data has changed.
     async fn finish(&mut self, word: &str, counts: &[(&'static str, u64)]) -> Result<()> {
         let mut call = self.about(&FINISH).with(word);
         for (field, count) in counts {
@@ -74,7 +72,7 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// Repairs these sorted sets. Returns no counts.
+    /// Repairs the sorted sets with these names, and returns no counts.
     async fn sets(&mut self, script: &'static Script, sets: &[&'static str]) -> Result<Vec<(&'static str, u64)>> {
         for set in sets {
             let (mut from, mut passed) = (String::new(), String::new());

@@ -9,8 +9,8 @@ use crate::script::{Script, script};
 static SETUP: Script = script!("store_setup", CHANGES, [], "store/setup").asking_for_all();
 pub(crate) static LOOK: Script = script!("store_version", READS, [], "store/version").asking_for_all();
 
-/// Creates the store if the server is suitable and has no store. A client that has already opened the store only checks
-/// the store.
+/// Creates the store if it does not exist and the server is suitable. A client that has opened the store before only
+/// checks the store.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     check_server(client, "setup").await?;
     // If the store was lost, a new store in its place would hide the loss from other clients.
@@ -23,26 +23,23 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     client.enter("setup", &call).await.map(drop)
 }
 
-/// Returns a new epoch.
 fn new_epoch() -> String {
     // From the system's random numbers, because a program may seed those of the process.
     RandomIds.fresh()
 }
 
-/// Checks that the store exists and has this library's version, and that the server is suitable.
+/// Checks that the store has this library's version, and that the server is suitable.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let call = ScriptCall::new(&LOOK, client.store());
     client.enter("ping", &call).await?;
     check_server(client, "ping").await
 }
 
-/// Checks that the server's version, role and settings for memory and disk are suitable.
 async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
     let info = client.settle(operation, || client.server_info()).await?;
     check(&info, client.settings()).map_err(|error| error.during(operation))
 }
 
-/// Checks the server's `INFO` against the settings.
 pub(crate) fn check(info: &str, settings: &Settings) -> Result<()> {
     let fields = |name: &'static str| {
         info.lines().filter_map(move |line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_end)
@@ -50,11 +47,11 @@ pub(crate) fn check(info: &str, settings: &Settings) -> Result<()> {
     check_role(info)?;
     if let Some(version) = fields("redis_version").find(|version| is_too_old(version)) {
         let what = format!("Redis {version}");
-        return Err(Error::unsupported(what, "7.0 or later").on("redis"));
+        return Err(Error::unsupported(what, "Redis 7.0 or later").on("redis"));
     }
     if settings.require_aof && !fields("aof_enabled").all(|found| found == "1") {
         let what = "a server without an append-only file (`require_aof` is on)";
-        return Err(Error::unsupported(what, "one with `appendonly yes`").on("redis"));
+        return Err(Error::unsupported(what, "a server with `appendonly yes`").on("redis"));
     }
     match (fields("maxmemory_policy").find(|policy| evicts(policy)), settings.eviction) {
         (None, _) => Ok(()),
@@ -64,25 +61,25 @@ pub(crate) fn check(info: &str, settings: &Settings) -> Result<()> {
         }
         (Some(policy), Eviction::Refuse) => {
             let what = format!("a server that evicts keys (`maxmemory-policy` is {policy})");
-            Err(Error::unsupported(what, "one with `maxmemory-policy noeviction`").on("redis"))
+            Err(Error::unsupported(what, "a server with `maxmemory-policy noeviction`").on("redis"))
         }
     }
 }
 
-/// Refuses a replica. A replica that accepts changes (`replica-read-only no`) loses them, and its answers may be old.
+/// Refuses a replica.
 pub(crate) fn check_role(info: &str) -> Result<()> {
+    // A replica that accepts changes (`replica-read-only no`) loses them, and its answers may be old.
     match info.lines().any(|line| line.trim_end() == "role:slave") {
         true => Err(Error::new(ErrorKind::Unavailable, "the server is a replica").on("redis")),
         false => Ok(()),
     }
 }
 
-/// Returns whether a server with this `maxmemory-policy` may evict keys that do not expire.
+/// Returns whether a server with this `maxmemory-policy` may evict keys that never expire.
 fn evicts(policy: &str) -> bool {
     policy != "noeviction" && !policy.starts_with("volatile-")
 }
 
-/// Returns whether the server is older than Redis 7.0.
 fn is_too_old(version: &str) -> bool {
     // Before 7.0, a script cannot ask the server to refuse the whole script when memory is short.
     version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major < 7)
@@ -92,7 +89,7 @@ fn is_too_old(version: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The epoch differs although the program sets the same seed twice.
+    /// The program sets the same seed before each epoch is made, and the epochs differ.
     #[test]
     fn an_epoch_is_random_although_the_program_sets_a_seed() {
         let epoch = || {

@@ -3,38 +3,35 @@
 use std::borrow::Cow;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The script of one operation, assembled from the files in `lua/`.
 #[derive(Debug)]
 pub(crate) struct Script {
     name: &'static str,
     head: &'static str,
     clock: &'static str,
     rest: &'static str,
-    /// Whether the script first checks the rights to the commands of all scripts. Otherwise it checks the rights to its
-    /// own commands, at its first write.
+    /// Whether the script begins by checking the rights to the commands of all scripts.
     asks_for_all: bool,
-    /// The Lua function that checks the rights to the script's commands. It is built once.
     rights: OnceLock<String>,
-    /// The hashes of the script's texts for one node and for a cluster.
+    /// The hashes of the script's text: for one node, and for a cluster.
     hashes: [OnceLock<String>; 2],
-    /// The last edition with a moved clock, and the hash of its text. Only tests move the clock.
+    /// The last `Edition` with a clock that a test moved, and the hash of its text.
     moved: Mutex<Option<(Edition, String)>>,
 }
 
-/// The variant of a script's text.
+/// What the text of a script depends on: the kind of server, and how far the clock is moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edition {
     /// How far the clock is moved forward, in microseconds.
     pub(crate) moved: u64,
-    /// Whether the server is a cluster, whose slots may be migrating to another node.
+    /// Whether the server is a cluster, whose slots may be moving to another node.
     pub(crate) clustered: bool,
 }
 
-/// The first line of a script that changes data. The server refuses the whole script if memory is short or the server
-/// is read-only.
+/// The first line of a script that changes data. A read-only server, or a server without free memory, refuses the
+/// script.
 pub(crate) const CHANGES: &str = "#!lua\n";
-/// The first line of a script that only reads. The server runs the script even if memory is short. A replica refuses
-/// such a script.
+/// The first line of a script that only reads. A server without free memory runs the script. A replica refuses the
+/// script.
 pub(crate) const READS: &str = "#!lua flags=allow-oom\n";
 
 pub(crate) const CLOCK: &str = include_str!("../lua/lib/clock.lua");
@@ -45,7 +42,7 @@ const WRITE: &str = include_str!("../lua/lib/write.lua");
 const RIGHTS: &str = include_str!("../lua/lib/rights.lua");
 const ANSWER: &str = include_str!("../lua/lib/answer.lua");
 
-/// The commands that the scripts use, one per line with its arguments. The user needs the rights to all of them.
+/// The commands of all scripts, one per line with its arguments.
 const COMMANDS: &str = include_str!("../lua/commands.txt");
 
 fn commands() -> impl Iterator<Item = (&'static str, usize)> {
@@ -72,7 +69,7 @@ impl Script {
         Self { name, head, clock, rest, asks_for_all: false, rights: OnceLock::new(), hashes, moved }
     }
 
-    /// Makes the script first check the rights to the commands of all scripts.
+    /// Makes the script begin by checking the rights to the commands of all scripts.
     pub(crate) const fn asking_for_all(mut self) -> Self {
         self.asks_for_all = true;
         self
@@ -97,8 +94,7 @@ impl Script {
         )
     }
 
-    /// Returns the Lua function that checks the rights to the commands of this script. The commands are found in the
-    /// script's text.
+    /// Returns the Lua function that checks the rights to the commands in this script's text.
     fn rights(&self) -> String {
         let texts = [WRITE, EPOCH, self.clock, self.rest];
         let is_used = |command: &str| {
@@ -124,8 +120,8 @@ impl Script {
     }
 }
 
-/// Builds a script from files of `lua/`: the libraries in brackets, then the script itself. A `timed` script begins
-/// with the code that reads the server's clock.
+/// Builds a script from Lua files: the libraries in brackets, then the script. `timed` adds the code that reads the
+/// server's clock.
 macro_rules! script {
     ($name:literal, $head:ident, timed, [$($lib:literal),*], $file:literal) => {
         $crate::script::script!(@ $name, $head, $crate::script::CLOCK, [$($lib),*], $file)
@@ -170,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_asks_for_the_rights_to_its_own_commands() {
+    fn a_script_checks_the_rights_to_its_own_commands() {
         static WRITES: Script = Script::new("writes", CHANGES, CLOCK, "write('HSET', redis.pcall('LPOP', 'key'), 1)\n");
         let rights = "local function rights(ask, key) return ask('HMGET', key, '') and ask('HSET', key, '', '') and ask('LPOP', key) \
              and ask('TIME') end\n";
@@ -182,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changing_script_on_a_cluster_checks_its_slot_first() {
+    fn a_writing_script_on_a_cluster_checks_its_slot_first() {
         assert!(ONE.text(CLUSTERED).contains(SLOT) && !ONE.text(PLAIN).contains(SLOT));
         assert_eq!(LOOK.text(CLUSTERED), LOOK.text(PLAIN));
     }

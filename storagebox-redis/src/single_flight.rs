@@ -12,29 +12,28 @@ use std::time::Duration;
 use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
 use tokio::time::timeout;
 
-/// The longest time that callers wait while no flight ends.
+/// The longest time that callers wait for a new flight to begin.
 const STALLED_AFTER: Duration = Duration::from_millis(250);
 
-/// Lets one caller at a time into a flight.
+/// Lets one caller at a time do work whose result the waiting callers can use.
 #[derive(Debug, Default)]
 pub(crate) struct SingleFlight(Mutex<Arc<Line>>);
 
-/// A queue of callers, of which one at a time has a flight.
+/// A queue of callers, of which the first has the flight.
 #[derive(Debug, Default)]
 struct Line {
     queue: Arc<Queue<()>>,
-    /// The number of flights that began.
     begun: AtomicU64,
 }
 
-/// The right of one caller to do the work of a [`SingleFlight`]. Dropping it ends the flight.
+/// The right of one caller to do the work of a [`SingleFlight`]. Dropping this value ends the flight.
 #[derive(Debug)]
 pub(crate) struct Flight {
     _guard: OwnedMutexGuard<()>,
 }
 
 impl SingleFlight {
-    /// Waits until the earlier flights end, but at most [`STALLED_AFTER`] without progress, and begins the next flight.
+    /// Waits until the earlier flights have ended or stalled ([`STALLED_AFTER`]), and begins the next flight.
     pub(crate) async fn next(&self) -> Flight {
         loop {
             let line = Arc::clone(&self.line());
@@ -64,7 +63,7 @@ impl Flight {
 }
 
 impl Line {
-    /// Waits for the next flight. Returns `None` if no flight begins within [`STALLED_AFTER`].
+    /// Waits for the caller's flight. Returns `None` if no flight begins within [`STALLED_AFTER`].
     async fn next(&self) -> Option<Flight> {
         let mut guard = pin!(Arc::clone(&self.queue).lock_owned());
         loop {
@@ -87,7 +86,6 @@ mod tests {
 
     use super::*;
 
-    /// Polls the future once, and returns whether it still waits.
     async fn still_waits(next: Pin<&mut impl Future<Output = Flight>>) -> bool {
         tokio::select! {
             biased;
@@ -106,7 +104,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stalled_flight_is_waited_for_once() {
+    async fn a_stalled_flight_delays_callers_only_once() {
         let flights = SingleFlight::default();
         let _stalled = flights.next().await;
         let second = flights.next().await;
@@ -115,7 +113,7 @@ mod tests {
         assert!(!still_waits(pin!(flights.next())).await, "the stalled flight was waited for again");
     }
 
-    /// A future that is not polled holds up the queue. A later caller gets a flight after a short wait.
+    /// A waiting future that is not polled delays the later callers in the queue only for a short time.
     #[tokio::test]
     async fn an_unpolled_waiting_caller_blocks_no_other_caller() {
         let flights = SingleFlight::default();

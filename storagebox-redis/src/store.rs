@@ -130,11 +130,12 @@ impl Backend for RedisStore {
         Ok(self.tokens(name)?)
     }
 
-    /// Refuses a ledger that joins tokens on a cluster: a script runs on one node, and the tokens may be on another.
+    /// Refuses an entity ledger that joins tokens on a cluster.
     fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        // A script runs on one node, and the tokens may be on another node.
         if self.client.is_cluster() && *joins != Joins::default() {
             return Err(
-                Error::unsupported("a ledger that joins tokens on a cluster", "one that joins none").on("redis")
+                Error::unsupported("a ledger that joins tokens on a cluster", "a ledger without tokens").on("redis")
             );
         }
         let create = || Ok(self.namespace(Kind::Entities, name));

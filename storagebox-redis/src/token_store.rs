@@ -19,15 +19,14 @@ static DISCARD: Script =
 pub(crate) static MAINTAIN: Script =
     script!("token_maintain", CHANGES, timed, ["number", "buckets", "queue", "front", "token"], "token_store/maintain");
 
-/// The most tokens that one script handles. Other calls wait while a script runs.
+/// The most tokens in one call of a script, because a script blocks all other calls.
 const BATCH: usize = 1_000;
 
-/// The tokens of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisTokenStore(pub(crate) OpenNamespace);
 
 impl RedisTokenStore {
-    /// Splits tokens into batches, runs a script on each batch, and returns the answers. Each batch is one atomic step.
+    /// Runs the script on one batch of tokens after another, and returns the answers.
     async fn in_batches(
         &self,
         operation: &'static str,

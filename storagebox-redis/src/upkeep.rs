@@ -9,10 +9,11 @@ use crate::{counter, dedup_repo, entity_ledger, item_bank, ordered_store, token_
 
 static NAMESPACES: Script = script!("store_namespaces", READS, [], "store/namespaces").asking_for_all();
 
-/// The most entries that one script examines, so that other calls do not wait long.
+/// The most entries that one script examines, because a script blocks all other calls.
 pub(crate) const STEP: usize = 100;
 
-/// Deletes at most `most` entries that no promise needs. A corrupt namespace does not stop the upkeep of the others.
+/// Deletes at most `most` entries that no promise needs. A corrupt namespace does not stop the upkeep of the other
+/// namespaces.
 pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained> {
     let mut deleted = 0;
     match all(client, most, &mut deleted).await {
@@ -22,7 +23,7 @@ pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained>
     }
 }
 
-/// Runs the upkeep of one namespace after another. Adds the number of entries that each step deleted to `deleted`.
+/// Runs the upkeep of each namespace until `most` entries are deleted, counted in `deleted`.
 async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
     let (mut cursor, mut corrupt) = ("0".to_owned(), None);
     while *deleted < most {
@@ -42,8 +43,7 @@ async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
     corrupt.map_or(Ok(()), Err)
 }
 
-/// Runs the upkeep of the namespace with this tag. Skips a namespace whose kind this version of the library does not
-/// know.
+/// Runs the upkeep of the namespace with this tag. Skips a namespace of an unknown kind.
 async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Result<()> {
     let key = client.settings().prefix.of(tag);
     let memory = client.memory();

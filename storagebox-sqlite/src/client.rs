@@ -45,10 +45,9 @@ use call::{Job, Withdrawn};
 use joined::Joined;
 use writer::Work;
 
-/// The largest number of calls in one transaction.
+/// The most calls in one transaction.
 const MOST: usize = 64;
 
-/// Whether a call may share its transaction with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Batching {
     /// The call may share its transaction with calls that wait at the same time.
@@ -57,11 +56,10 @@ pub(crate) enum Batching {
     Alone,
 }
 
-/// The client that all namespaces of a store share.
 pub(crate) struct Client {
     inner: Arc<Inner>,
     combiner: Option<Arc<Combiner<Work>>>,
-    /// The transaction of the caller in which the calls run, if this client is joined.
+    /// The caller's transaction in which all calls run, if this client is joined to one.
     joined: Option<Joined>,
 }
 
@@ -70,7 +68,7 @@ pub(crate) struct Client {
 pub(crate) struct Inner {
     pub(crate) connections: Connections,
     pub(crate) settings: Settings,
-    /// The namespaces by kind, name and options, each with whether a committed call has opened it.
+    /// Records, by kind, name and options, whether a committed call has opened a namespace.
     namespaces: OpenNamespaces,
 }
 
@@ -92,7 +90,7 @@ impl Client {
         Arc::new(Self { inner, combiner, joined: None })
     }
 
-    /// Returns the client of the same store whose calls run within this transaction.
+    /// Returns a client of the same store whose calls run within the caller's transaction.
     pub(crate) fn within<'t>(&self, connection: &'t mut SqliteConnection) -> (Arc<Self>, OpenTransaction<'t>) {
         let (joined, transaction) = joined::join(connection, &self.inner);
         (Arc::new(Self { inner: Arc::clone(&self.inner), combiner: None, joined: Some(joined) }), transaction)
@@ -115,10 +113,7 @@ impl Client {
         &self.inner.connections
     }
 
-    /// Makes a call in one transaction, which other calls may share. A call that does not begin within the timeout, or
-    /// whose caller drops it before it begins, is not made.
-    ///
-    /// Boxed to keep compile times short: each method of a trait would otherwise contain the whole future.
+    /// Makes a call in a transaction that other calls may share. A call that does not begin in time is not made.
     pub(crate) fn write<A, T>(
         &self,
         operation: &'static str,
@@ -161,8 +156,7 @@ impl Client {
     }
 }
 
-/// Makes one call in its own transaction and task. `lost` says that an earlier task of the call was lost: returns an
-/// error if that task may have applied the call.
+/// Makes one call in its own transaction and task, unless a stopped task (`lost`) may have applied the call.
 async fn alone(inner: Arc<Inner>, job: Arc<dyn Job>, lost: bool) -> Result<()> {
     if lost && job.progress().may_have_ended() {
         return Err(task::stopped());

@@ -20,7 +20,7 @@ impl Micros {
         Self(self.0.saturating_add(micros))
     }
 
-    /// Returns the time up to which ended things are forgotten now, for a memory in microseconds (`None`: for ever).
+    /// Returns the time up to which ended operations are forgotten. `memory` is in microseconds (`None`: for ever).
     pub(crate) fn forgotten(self, memory: Option<i64>) -> Self {
         Self(memory.map_or(i64::MIN, |memory| self.0.saturating_sub(memory)))
     }

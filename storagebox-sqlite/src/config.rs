@@ -19,7 +19,6 @@ pub struct SqliteBuilder {
     pub(crate) settings: Settings,
 }
 
-/// The settings that all namespaces of a store share.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) clock: Arc<dyn Clock>,
@@ -32,13 +31,13 @@ pub(crate) struct Settings {
 /// When an acknowledged change is on the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Synchronous {
-    /// At the next checkpoint. A machine that loses power loses the changes that were acknowledged last. A process that
-    /// dies loses nothing.
+    /// A change is on the disk after the next checkpoint. A machine that loses power loses the changes that were
+    /// acknowledged last. A process that dies loses nothing.
     Normal,
-    /// Before the change is acknowledged.
+    /// A change is on the disk before it is acknowledged.
     #[default]
     Full,
-    /// Before the change is acknowledged. The folder of the file is synced too.
+    /// A change is on the disk before it is acknowledged. The folder of the file is synced too.
     Extra,
 }
 
@@ -113,7 +112,8 @@ impl SqliteBuilder {
     }
 }
 
-/// Returns the absolute path of the file. Refuses an empty path, a folder, and names that SQLite reads in another way.
+/// Returns the absolute path of the file. Refuses a path that is empty, names a folder, or is special, such as
+/// `:memory:`.
 pub(crate) fn checked_path(path: &Path) -> Result<PathBuf> {
     match path.to_str() {
         None => return Err(bad("path", "must be UTF-8")),

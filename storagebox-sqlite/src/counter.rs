@@ -21,7 +21,6 @@ const REMEMBER: &str = include_str!("../sql/counter/remember.sql");
 const PURGE: &str = include_str!("../sql/counter/purge.sql");
 const VALUE: &str = include_str!("../sql/counter/value.sql");
 
-/// The counters of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteCounter {
     counters: Arc<OpenNamespace>,
@@ -37,13 +36,12 @@ impl SqliteCounter {
     }
 }
 
-/// A counter within a step, and one operation on it.
+/// A counter in a transaction, and one operation on this counter.
 struct Cell<'a> {
     key: &'a Key,
     op: &'a OpId,
     rules: &'a CounterRules,
     value: i64,
-    /// The number of stored operations.
     ops: i64,
     /// Whether the operation is stored, even if its memory is over.
     is_stored: bool,
@@ -79,7 +77,7 @@ impl<'a> Cell<'a> {
         Ok(Self { key, op, rules, value, ops, is_stored: at.is_some(), known, void, refusal })
     }
 
-    /// Deletes operations whose memory is over, if the counter is full, and returns whether it still has no room.
+    /// Returns whether the counter is full after the deletion of forgotten operations.
     async fn is_full(&mut self, step: &mut Step<'_>) -> Result<bool> {
         let Some(capacity) = self.rules.capacity().map(i64::from) else {
             return Ok(false);
@@ -93,13 +91,12 @@ impl<'a> Cell<'a> {
         Ok(self.ops >= capacity)
     }
 
-    /// Returns the refusal that the attempt gets because its call is void (ER-5); `None` if the call is not void.
+    /// Returns the refusal of the attempt if the call is void (ER-5).
     fn void_refusal(&self, attempt: Attempt) -> Option<Counted> {
         self.refusal.filter(|_| self.void.contain(attempt))
     }
 
-    /// Returns the refusal of an attempt. If the counter remembers operations, makes the earlier attempts of the call
-    /// void.
+    /// Returns the refusal. Makes the call void if the counter remembers operations.
     async fn refused(&self, step: &mut Step<'_>, attempt: Attempt, refusal: Counted) -> Result<Counted> {
         if !self.rules.remembers() {
             return attempt.refused(refusal);

@@ -20,7 +20,6 @@ const REPLACE: &str = numbered!("dedup_repo/replace.sql");
 const GET: &str = include_str!("../sql/dedup_repo/get.sql");
 const LIST: &str = include_str!("../sql/dedup_repo/list.sql");
 
-/// The records of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteDedupRepo(pub(crate) Arc<OpenNamespace>);
 

@@ -27,7 +27,6 @@ const PENDING: &str = include_str!("../sql/entity_ledger/pending.sql");
 
 const ENTITY: &str = "an entity";
 
-/// The entities of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteEntityLedger {
     entities: Arc<OpenNamespace>,

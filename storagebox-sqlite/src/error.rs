@@ -9,19 +9,19 @@ use storagebox_core::{Certainty, Error, ErrorKind, Result};
 /// The kind and the message of each known primary result code.
 const CODES: &[(i32, ErrorKind, &str)] = &[
     (1, ErrorKind::NotSetUp, "the file has no storagebox tables, or not all of them"),
-    (3, ErrorKind::Denied, "the file may not be opened"),
+    (3, ErrorKind::Denied, "this process may not open the file"),
     (5, ErrorKind::Contention, "another process was writing to the file"),
     (6, ErrorKind::Contention, "another connection was writing to the file"),
     (7, ErrorKind::Unavailable, "there is not enough memory"),
-    (8, ErrorKind::Denied, "the file may be read but not written"),
+    (8, ErrorKind::Denied, "this process may read the file, but not write to it"),
     (9, ErrorKind::Contention, "the statement was interrupted"),
     (11, ErrorKind::Corrupt, "the file is damaged; restore it from a copy"),
     (13, ErrorKind::Unavailable, "the disk is full"),
     (14, ErrorKind::Unavailable, "the file could not be opened"),
     (15, ErrorKind::Contention, "other processes were opening the file"),
     (17, ErrorKind::Contention, "the tables were being changed"),
-    (23, ErrorKind::Denied, "the statement may not be run"),
-    (26, ErrorKind::Corrupt, "the file is not a SQLite database; name another one"),
+    (23, ErrorKind::Denied, "SQLite refused to run the statement"),
+    (26, ErrorKind::Corrupt, "the file is not a SQLite database; name another file"),
 ];
 
 /// Returns the primary result code, which is the lowest byte of the extended one.
@@ -42,14 +42,14 @@ pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
     primary(error).and_then(known).is_some_and(|(kind, _)| kind == ErrorKind::Contention)
 }
 
-/// Maps an error of a read, or an error before a commit: nothing was applied.
+/// Maps an error of a read, or an error before a commit, as not applied.
 pub(crate) fn before_commit(error: sqlx::Error) -> Error {
     let error = match ours(error) {
         Ok(ours) => return ours,
         Err(error) => error,
     };
     let known = match &error {
-        sqlx::Error::PoolTimedOut => Some((ErrorKind::Contention, "no connection was free in time")),
+        sqlx::Error::PoolTimedOut => Some((ErrorKind::Contention, "no connection of the pool was free in time")),
         sqlx::Error::PoolClosed => Some((ErrorKind::Unavailable, CLOSED)),
         sqlx::Error::Encode(_) => Some((ErrorKind::InvalidInput, "an argument could not be encoded")),
         error => primary(error).and_then(known),
@@ -76,7 +76,7 @@ pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, CLOSED).on("sqlite")
 }
 
-/// Maps an error of a commit. Only if the file could not be locked is it certain that nothing was applied.
+/// Maps an error of a commit, which may have been applied unless the file was in use.
 pub(crate) fn at_commit(error: sqlx::Error) -> Error {
     match is_busy(&error) {
         true => before_commit(error),
@@ -90,7 +90,7 @@ pub(crate) fn is_of_before(error: &Error) -> bool {
     matches!(error.kind(), Contention | Denied | InvalidInput | Misconfigured | NotSetUp | Unsupported)
 }
 
-/// Maps an error of a statement without a transaction whose commit may have failed.
+/// Maps an error of a statement without a transaction, whose commit may have failed.
 pub(crate) fn at_end(error: Error) -> Error {
     Error::unknown("the statement failed, perhaps at its commit").caused_by(error).on("sqlite")
 }
@@ -106,13 +106,13 @@ pub(crate) fn shared(error: &Error) -> Error {
 }
 
 const CANNOT_OPEN: i32 = 14;
-/// The code of a broken constraint. Within a transaction, it means that an earlier call failed or was dropped.
+/// The code of a broken constraint. In a transaction, a call that failed or was dropped leaves such a constraint.
 const CONSTRAINT: i32 = 19;
 /// The extended code of a row that breaks a foreign key when it is committed.
 const FOREIGN_KEY: i32 = 787;
 
-/// Returns `Ok` if the statement can be retried, and otherwise the mapped error. A statement can be retried if the file
-/// was in use, and, while pauses are few, if the file could not be opened.
+/// Returns `Ok` if the statement can be retried, and otherwise the mapped error. Only the first few retries open a file
+/// again that could not be opened.
 pub(crate) fn passes(error: sqlx::Error, path: Option<&Path>, are_few: bool) -> Result<(), Error> {
     let (is_busy, is_unopened) = (is_busy(&error), primary(&error) == Some(CANNOT_OPEN));
     let explained = opening(error, path);
@@ -128,7 +128,7 @@ pub(crate) fn opening(error: sqlx::Error, path: Option<&Path>) -> Error {
     }
 }
 
-/// Returns the error for a path without a file that can be opened. `found` is what is at the path.
+/// Returns the error for a path at which no file can be opened. `found` is what is at the path.
 pub(crate) fn unfit(path: &Path, found: io::Result<Metadata>) -> Error {
     seen(path, found).with("file", path.display()).on("sqlite")
 }
@@ -146,7 +146,7 @@ pub(crate) fn not_made(cause: io::Error, path: &Path) -> Error {
     error.caused_by(cause).with("file", path.display()).on("sqlite")
 }
 
-/// Returns the error for a file that was replaced or removed after it was opened.
+/// Returns the error for a file that was removed after it was opened, or replaced (`is_another`).
 pub(crate) fn replaced(path: &Path, is_another: bool) -> Error {
     let what = if is_another { "replaced by another file" } else { "removed" };
     let why = format!(
@@ -157,7 +157,7 @@ pub(crate) fn replaced(path: &Path, is_another: bool) -> Error {
     Error::new(ErrorKind::Corrupt, why).with("file", path.display()).on("sqlite")
 }
 
-/// Returns the error for a commit during which the file was replaced: the commit may be in the old file only.
+/// Returns the error for a commit that may be in the old file only, because the file was replaced.
 pub(crate) fn replaced_meanwhile(cause: Error) -> Error {
     Error::unknown("the file was replaced while the call was made").caused_by(cause).on("sqlite")
 }
@@ -190,7 +190,7 @@ fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
     }
 }
 
-/// Returns the error for a call that did not begin within its timeout. It will not be made.
+/// Returns the error for a call that did not begin within its timeout and is never made.
 pub(crate) fn not_begun(timeout: std::time::Duration) -> Error {
     let why = format!(
         "the file was in use for {timeout:?}: other callers were writing to it, or an unfinished call of this process \
@@ -213,23 +213,19 @@ pub(crate) fn not_closed(timeout: std::time::Duration) -> Error {
     Error::new(ErrorKind::Contention, why).on("sqlite")
 }
 
-/// Returns the error for a connection of another driver.
 pub(crate) fn not_sqlite() -> Error {
-    bad("the connection", "is not a connection of sqlx to SQLite, and only that can be joined: write `&mut *tx`")
+    bad("the connection", "is not a connection of sqlx to SQLite; pass a transaction of sqlx as `&mut *tx`")
 }
 
-/// Returns the error for a connection that is not inside a transaction.
 fn no_transaction() -> Error {
     bad("the connection", "is not inside a transaction; begin one, or call the store itself")
 }
 
-/// Returns the error for a connection that does not enforce foreign keys.
 pub(crate) fn no_foreign_keys() -> Error {
     let what = "a transaction on a connection whose `PRAGMA foreign_keys` is off";
     Error::unsupported(what, "a connection with `PRAGMA foreign_keys` on, which is the default of sqlx").on("sqlite")
 }
 
-/// Returns the error for a connection to another file.
 pub(crate) fn another_file() -> Error {
     bad("the connection", "is not open on the file of the store")
 }
@@ -240,14 +236,15 @@ pub(crate) fn not_immediate(error: sqlx::Error) -> Error {
         return no_transaction();
     }
     if primary(&error) == Some(CONSTRAINT) {
-        let why = "an earlier call of the transaction failed or was dropped; roll it back, and begin again";
+        let why = "an earlier call of the transaction failed or was dropped; roll the transaction back, and begin \
+            again";
         return Error::new(ErrorKind::Contention, why).caused_by(error).on("sqlite");
     }
     if !is_busy(&error) {
         return before_commit(error);
     }
-    let why = "another connection is writing, or has written since the transaction began to read; roll it back, and \
-        begin with BEGIN IMMEDIATE";
+    let why = "another connection is writing, or has written since the transaction began to read; roll the \
+        transaction back, and begin it with BEGIN IMMEDIATE";
     Error::new(ErrorKind::Contention, why).caused_by(error).on("sqlite")
 }
 
@@ -259,7 +256,7 @@ pub(crate) fn lease_is_over() -> Error {
 
 /// Returns the error for a transaction that ended while one of its calls was in progress.
 pub(crate) fn over() -> Error {
-    Error::new(ErrorKind::Contention, "the transaction is over").on("sqlite")
+    Error::new(ErrorKind::Contention, "the transaction ended while a call within it was in progress").on("sqlite")
 }
 
 /// Returns the error for a row that the library cannot read.
@@ -267,12 +264,11 @@ pub(crate) fn unreadable(what: &'static str) -> Error {
     Error::corrupt(what, "it is not what this version of the library writes").on("sqlite")
 }
 
-/// Maps the error of reading a column.
+/// Maps an error of reading a column to the error for an unreadable row.
 pub(crate) fn read<T>(what: &'static str, value: Result<T, sqlx::Error>) -> Result<T> {
     value.map_err(|error| unreadable(what).caused_by(error))
 }
 
-/// Returns the error for an invalid value of a setting.
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
     Error::misconfigured(setting, why).on("sqlite")
 }

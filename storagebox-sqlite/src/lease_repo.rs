@@ -20,7 +20,6 @@ const COMPLETE: &str = numbered!("lease_repo/complete.sql");
 const ABORT: &str = include_str!("../sql/lease_repo/abort.sql");
 const EXTEND: &str = include_str!("../sql/lease_repo/extend.sql");
 
-/// The leases of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteLeaseRepo(pub(crate) Arc<OpenNamespace>);
 
@@ -50,8 +49,7 @@ async fn complete(step: &mut Step<'_>, (lease, result, retention): &(Lease, Payl
     Ok(Completed::Completed(Entry { value: result.clone(), version }))
 }
 
-/// Completes a lease within a transaction of the caller. If the lease is over, returns an error that ends the
-/// transaction (J-4).
+/// Completes a lease within a transaction of the caller. Returns an error if the lease is over (J-4).
 async fn complete_or_fail(step: &mut Step<'_>, done: &(Lease, Payload, Retention)) -> Result<Completed> {
     match complete(step, done).await? {
         Completed::Fenced => Err(error::lease_is_over()),

@@ -22,7 +22,6 @@ const GET: &str = include_str!("../sql/ordered_store/get.sql");
 const LIST: &str = include_str!("../sql/ordered_store/list.sql");
 const PURGE: &str = include_str!("../sql/ordered_store/purge.sql");
 
-/// The ordered values of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteOrderedStore {
     values: Arc<OpenNamespace>,
@@ -44,7 +43,7 @@ impl SqliteOrderedStore {
     }
 }
 
-/// The arguments of a put, or of a delete if there is no value.
+/// The arguments of `put`, or of `delete` if there is no value.
 struct Write {
     key: Key,
     value: Option<Payload>,

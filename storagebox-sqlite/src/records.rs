@@ -9,7 +9,7 @@ use crate::client::Step;
 use crate::clock::Micros;
 use crate::error::{read, unreadable};
 
-/// Expands to the statements of this file, preceded by the statement that increments the namespace's last number.
+/// Expands to the statement that increments the namespace's last number, followed by the statements of a file.
 macro_rules! numbered {
     ($file:literal) => {
         concat!(
@@ -26,7 +26,6 @@ const END: &str = include_str!("../sql/dedup_repo/end.sql");
 
 const RECORD: &str = "a record";
 
-/// The state of one id within a transaction.
 #[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) state: IdState<Micros>,
@@ -35,7 +34,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Reads the record of an id. First ends a record whose retention is over, and fences its operation (D-4, D-7).
+    /// Reads the record of an id, after ending a record whose retention is over (D-4, D-7).
     pub(crate) async fn of(step: &mut Step<'_>, id: &DedupId, op: Option<&OpId>) -> Result<Self> {
         let asked = step.ask(KNOWN).bind(id.as_str()).bind(op.map(OpId::as_str));
         let row = step.row(asked).await?.ok_or_else(|| unreadable(RECORD))?;
@@ -51,7 +50,7 @@ impl Record {
     }
 }
 
-/// Ends the record or the lease of an id, which is vacant then, and fences its operation.
+/// Ends the record or the lease of an id, and fences its operation.
 pub(crate) async fn end(step: &mut Step<'_>, id: &DedupId) -> Result<()> {
     step.change(step.ask(END).bind(id.as_str()).bind(step.now.0)).await.map(drop)
 }

@@ -15,7 +15,7 @@ use crate::client::{
 };
 use crate::error;
 
-/// The migrations, in order: the first makes version 1. A released migration is never changed.
+/// The migrations in order, from version 1 on. A released migration is never changed.
 const MIGRATIONS: [&str; VERSION as usize] =
     [include_str!("../sql/migrations/1.sql"), include_str!("../sql/migrations/2.sql")];
 
@@ -25,7 +25,7 @@ pub(crate) const MADE: [&str; 1 + MIGRATIONS.len()] = [VERSIONS, MIGRATIONS[0], 
 
 const KEEP: &str = include_str!("../sql/store/keep.sql");
 
-/// Creates or migrates the tables in one transaction, in its own task. A setup that is dropped changes all or nothing.
+/// Creates or migrates the tables in one transaction, in its own task.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let setup = Arc::new(Setup { inner, ends: AtomicBool::new(false) });
@@ -35,15 +35,14 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
         Ok(Ok(made)) => made,
         Ok(Err(_)) if setup.ends.load(Ordering::SeqCst) => Err(error::not_ended(limit)),
         Ok(Err(_)) => Err(error::not_begun(limit)),
-        Err(_) => Err(Error::unknown("the task of the setup was stopped").on("sqlite")),
+        Err(_) => Err(Error::unknown("the task that ran `setup` was stopped").on("sqlite")),
     };
     made.map_err(|error| error.during("setup"))
 }
 
-/// A setup in progress.
 struct Setup {
     inner: Arc<Inner>,
-    /// Whether the setup may have been applied, because its commit has begun.
+    /// Whether the commit has begun, so that the setup may have been applied.
     ends: AtomicBool,
 }
 
@@ -71,7 +70,7 @@ impl Setup {
         made.and(closed.map_err(Error::after_unresolved))
     }
 
-    /// Sets up a file without tables: sets its journal mode, which the file keeps, and then creates the tables.
+    /// Sets the journal mode of a file without tables, and creates the tables.
     async fn make_file(&self, connection: &mut SqliteConnection) -> Result<()> {
         if !self.inner.connections.are_shared() {
             let mode = log::begin(connection).await.map_err(error::before_commit)?;
@@ -91,7 +90,7 @@ impl Setup {
         integrity::check_on(connection).await
     }
 
-    /// Migrates the tables, and stores the memory if the store is new.
+    /// Migrates the tables, and stores the memory of a new store.
     async fn migrate(&self, connection: &mut SqliteConnection, memory: Retention) -> Result<()> {
         let found = match has_tables(connection).await.map_err(error::before_commit)? {
             true => version(connection).await?,
@@ -108,7 +107,6 @@ impl Setup {
     }
 }
 
-/// Runs the missing migrations.
 async fn upgrade(connection: &mut SqliteConnection, memory: Retention) -> Result<()> {
     run(connection, VERSIONS).await?;
     let found = version(connection).await?;
@@ -129,8 +127,7 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str) -> Result<()>
     connection.execute(raw_sql(sql)).await.map(drop).map_err(error::before_commit)
 }
 
-/// Checks that the tables exist, can be written to, and have this library's version and the `remember` time that was
-/// asked for.
+/// Checks that the tables exist, are writable, and have the expected version and memory.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let found = timeout(limit, spawn_detached(async move { found(&inner).await })).await;

@@ -15,7 +15,6 @@ const EXISTS: &str = include_str!("../sql/token_store/exists.sql");
 const CONSUME: &str = include_str!("../sql/token_store/consume.sql");
 const DISCARD: &str = include_str!("../sql/token_store/discard.sql");
 
-/// The tokens of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteTokenStore(pub(crate) Arc<OpenNamespace>);
 

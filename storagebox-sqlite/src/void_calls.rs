@@ -17,7 +17,7 @@ pub(crate) struct VoidCallsOf<'a> {
 }
 
 impl VoidCallsOf<'_> {
-    /// Makes the call of a refused attempt void until `ends`, if the attempt is a repeated one.
+    /// Makes the call void until `ends`, if the refused attempt is a repeated one.
     pub(crate) async fn refuse(
         self,
         step: &mut Step<'_>,

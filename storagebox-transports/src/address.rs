@@ -6,27 +6,26 @@ use std::net::Ipv6Addr;
 use storagebox_core::backend::url::{decoded, is_loopback, keys, one_of, plain_url, unknown};
 use storagebox_core::{Error, Result};
 
-/// The form of a transport's addresses.
+/// The form of the addresses of a transport.
 pub(crate) struct Form {
     pub(crate) transport: &'static str,
-    /// The schemes. The flag is true for an encrypted scheme.
+    /// Each scheme, and whether the scheme is encrypted.
     pub(crate) schemes: &'static [(&'static str, bool)],
     /// The error text for an address whose scheme is not in `schemes`.
     pub(crate) beginning: &'static str,
-    /// The known query keys. `tls` is one of them.
+    /// The known query keys, including `tls`.
     pub(crate) keys: &'static [&'static str],
     /// The error text for an address that would send a password in clear text.
     pub(crate) instead: &'static str,
 }
 
-/// The address of one broker, and the login.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) is_encrypted: bool,
     pub(crate) login: Option<Login>,
     pub(crate) host: String,
     pub(crate) port: Option<u16>,
-    /// The text after the first slash behind the host, or `None` without a slash.
+    /// The decoded text after the first slash behind the host, or `None` if there is no slash.
     pub(crate) path: Option<String>,
 }
 
@@ -36,7 +35,6 @@ pub(crate) struct Login {
     pub(crate) password: Option<String>,
 }
 
-/// A known query key and its value.
 pub(crate) type Pair<'a> = (&'a str, &'a str);
 
 impl Form {
@@ -44,7 +42,7 @@ impl Form {
         Error::misconfigured("url", why).on(self.transport)
     }
 
-    /// Reads a URL. Returns its addresses, which are separated by commas, and its query keys other than `tls`.
+    /// Reads a URL. Returns the addresses between the commas, and the query keys other than `tls`.
     pub(crate) fn read<'a>(&self, text: &'a str) -> Result<(Vec<Address>, Vec<Pair<'a>>)> {
         plain_url(text).map_err(|error| error.on(self.transport))?;
         // `plain_url` refuses a `#`, because a driver would read the text after it as a fragment.
@@ -74,7 +72,7 @@ impl Form {
         Ok(Address { is_encrypted, login: login.map(|login| self.login(login)).transpose()?, host, port, path })
     }
 
-    /// Reads the host, without the brackets of an IPv6 address, and the port.
+    /// Returns the host, without the brackets of an IPv6 address, and the port.
     fn host(&self, place: &str) -> Result<(String, Option<u16>)> {
         let bracketed = place.strip_prefix('[').and_then(|rest| rest.split_once(']'));
         let bracketed = bracketed.filter(|(host, _)| host.parse::<Ipv6Addr>().is_ok());
@@ -113,7 +111,7 @@ impl Form {
 }
 
 impl Address {
-    /// Returns whether the login would cross the network unencrypted.
+    /// Returns whether the address would send its login over the network unencrypted.
     fn is_in_clear(&self) -> bool {
         self.login.is_some() && !self.is_encrypted && !is_loopback(&self.host)
     }
@@ -143,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_an_address_is_read() {
+    fn every_component_of_an_address_is_read() {
         let read = one("secret://ann%40x:p%3Ass@[2001:db8::1]:77/a%2fb?beat=9");
         let login = read.login.clone().unwrap();
         assert_eq!((login.user.as_str(), login.password.as_deref()), ("ann@x", Some("p:ss")));
@@ -154,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_address_is_refused_without_showing_it() {
+    fn error_for_an_invalid_address_does_not_show_the_address() {
         for (text, because) in [
             ("", "must begin with"),
             ("hunter2", "must begin with"),

@@ -108,7 +108,7 @@ where
     }
 }
 
-/// Waits until the time `until`. Returns at once if it is `None`.
+/// Waits until the time `until`, or not at all if `until` is `None`.
 #[allow(clippy::disallowed_methods, reason = "for how long a run holds others up; no promise depends on it")]
 async fn passed(until: Option<Instant>) {
     if let Some(until) = until {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use storagebox_core::{BoxError, MessageId, Payload, TokenId};
 
-/// The error text for a call on a delivery whose message was finished or delivered again.
+/// The error text for a late call on a delivery: the message is finished, or another worker has the message.
 #[cfg(any(feature = "postgres", feature = "redis-streams"))]
 pub(crate) const STALE: &str = "the message is finished, or it was delivered again since";
 
@@ -23,8 +23,8 @@ pub trait Delivery: Send + Sync + 'static {
     /// Returns [`Malformed`] for a copy that is no message of storagebox. Such a copy is parked.
     fn received(&self) -> Result<&Received, Malformed>;
 
-    /// Returns how often the queue reports that it has handed out the message, including this time. It is a hint: some
-    /// queues count wrongly after a restart, and some do not count at all and return 1.
+    /// Returns how often the queue reports that it has handed out the message, including this time. The number is a
+    /// hint: some queues count wrongly after a restart, and some do not count at all and return 1.
     fn attempt(&self) -> u32;
 
     /// Returns `None` unless an earlier delivery of the message ended without a settlement: its worker died, or its
@@ -32,8 +32,9 @@ pub trait Delivery: Send + Sync + 'static {
     /// runs such a message alone, and parks it after [too many](crate::ConsumeOptions::park_after) of these runs.
     ///
     /// The number must count nothing else: a message that only waited beside a message that kills its workers must not
-    /// be parked for that. A queue that cannot distinguish the two returns `None`, as the default does, and such a
-    /// message is never parked. A delivery that wraps another one forwards this call and the next one.
+    /// be parked for that. A queue that cannot distinguish these two messages returns `None`, as the default does, and
+    /// never has such a message parked. A delivery that wraps another delivery forwards this call and
+    /// [`begin_alone`](Self::begin_alone).
     fn lapsed(&self) -> Option<u32> {
         None
     }
@@ -59,7 +60,7 @@ pub trait Delivery: Send + Sync + 'static {
     /// Returns any error of the queue. The message may belong to another worker by now, which does no harm.
     async fn extend(&self, lease: Duration) -> Result<(), BoxError>;
 
-    /// Settles the message. The loop calls it once, while no extension is in progress.
+    /// Settles the message. The loop makes this call once per delivery, while no extension is in progress.
     ///
     /// # Errors
     ///
@@ -83,7 +84,7 @@ pub struct Received {
 pub enum Settle {
     /// The message is finished: the queue forgets this copy.
     Ack,
-    /// The message comes again, not before the time `after` has passed.
+    /// The queue delivers the message again, not before the time `after` has passed.
     Retry {
         /// The pause. Queues that cannot wait hand the message out at once.
         after: Duration,

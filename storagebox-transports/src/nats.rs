@@ -22,7 +22,7 @@ use connect::Refusals;
 pub use delivery::NatsDelivery;
 pub use queue::NatsQueue;
 
-/// The default of the longest time to wait for an answer of the server.
+/// How long a call waits for an answer of the server by default.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Queues in streams of a NATS server. Clones share the connection, which is restored automatically.

@@ -11,12 +11,11 @@ use tracing::debug;
 
 use crate::delivery::{Delivery, Settle};
 
-/// A source of deliveries from a queue.
 #[async_trait]
 pub(crate) trait Read: Send + 'static {
     type Delivery: Delivery;
 
-    /// Returns the next delivery, or `None` if none came within a short time.
+    /// Returns the next delivery, or `None` if no delivery arrives within a short time.
     async fn read(&mut self) -> Result<Option<Self::Delivery>>;
 }
 
@@ -36,8 +35,7 @@ pub(crate) fn deliveries<R: Read>(reader: R) -> impl Stream<Item = Result<R::Del
 
 type Item<R> = (Result<Option<<R as Read>::Delivery>>, R);
 
-/// Reads in a separate task. If the stream is dropped before the read ends, the task gives back the delivery. Returns
-/// `None` if the runtime ends.
+/// Reads in a separate task. The task gives the delivery back if the stream is dropped.
 async fn read<R: Read>(mut reader: R) -> Option<Item<R>> {
     let (to, from) = oneshot::channel();
     tokio::spawn(async move {
@@ -65,7 +63,7 @@ mod tests {
     use super::*;
     use crate::delivery::{Malformed, Received};
 
-    /// A queue with one message, which arrives when the test allows its arrival.
+    /// A queue with one message, which arrives when the test calls `comes.notify_one()`.
     #[derive(Clone, Default)]
     struct Slow {
         begun: Arc<Notify>,
@@ -119,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn read_continues_when_the_stream_is_polled_again() {
+    async fn dropping_the_future_of_next_loses_no_delivery() {
         let slow = Slow::default();
         let mut stream = Box::pin(deliveries(slow.clone()));
         assert!(stream.next().now_or_never().is_none());

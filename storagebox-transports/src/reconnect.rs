@@ -5,14 +5,14 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The pauses of one stream of deliveries: none while attempts succeed, and longer with each failure in a row.
+/// The pauses between attempts to reach a broker: none after a success, and a longer pause after each further failure.
 #[derive(Debug, Default)]
 pub(crate) struct Pauses {
     failures: u32,
 }
 
 impl Pauses {
-    /// Waits for the pause that the last failures require.
+    /// Waits for the pause before the next attempt.
     ///
     /// # Cancel safety
     ///

@@ -21,7 +21,7 @@ pub use delivery::RedisDelivery;
 
 static REDRIVE: LazyLock<Script> = LazyLock::new(|| script(include_str!("../lua/redis_streams/redrive.lua")));
 
-/// Returns a script that can call the function `demand`, which checks that the user has a right.
+/// Returns the script `text`, preceded by the function `demand`, which checks the user's rights.
 fn script(text: &str) -> Script {
     Script::new(&format!("{}{text}", include_str!("../lua/redis_streams/rights.lua")))
 }
@@ -175,7 +175,7 @@ impl RedisQueues {
     }
 }
 
-/// Creates the group of a queue, and its stream, if they do not exist.
+/// Creates the stream and the group of a queue if they do not exist.
 async fn make_group(server: &RedisServer, settings: &Settings, Keys { stream, .. }: &Keys) -> Result<()> {
     let mut create = cmd("XGROUP");
     create.arg("CREATE").arg(stream).arg(&settings.group).arg("0").arg("MKSTREAM");
@@ -185,13 +185,12 @@ async fn make_group(server: &RedisServer, settings: &Settings, Keys { stream, ..
     }
 }
 
-/// The keys of a queue.
 #[derive(Clone, Debug)]
 struct Keys {
     stream: String,
     pauses: String,
     parked: String,
-    /// The hash with the number of unsettled lone runs of each message.
+    /// The key of the hash that counts how often each unsettled message has run alone.
     runs: String,
 }
 

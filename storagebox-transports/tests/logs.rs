@@ -18,7 +18,7 @@ use said::Said;
 
 static SAID: LazyLock<Said> = LazyLock::new(Said::everywhere);
 
-/// Checks that the log has lines of the driver, and no line with the secret.
+/// Checks that the log has lines of the driver, and that no line has the secret.
 fn assert_silent(driver: &str, secret: &str) {
     assert!(SAID.text().contains(driver), "{driver} was not heard at all");
     assert_eq!(SAID.lines(secret), Vec::<String>::new());

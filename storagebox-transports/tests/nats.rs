@@ -27,7 +27,7 @@ const LEASE: Duration = Duration::from_secs(1);
 /// A lease that does not end during a test.
 const LONG: Duration = Duration::from_secs(600);
 
-/// A new queue on the shared server, with the clients that a test needs.
+/// A new queue on the shared server, and clients of that server.
 struct Bench {
     connection: NatsQueues,
     raw: Context,
@@ -63,7 +63,7 @@ impl Bench {
         self.connection.dispatch(&[self.outgoing(id, "body")]).await.unwrap();
     }
 
-    /// Sends a message as a sender without storagebox does.
+    /// Sends a message like a sender that does not use storagebox.
     async fn send_raw(&self, headers: &[(&str, &str)]) {
         let mut map = HeaderMap::new();
         headers.iter().for_each(|(name, value)| map.append(*name, *value));
@@ -74,7 +74,6 @@ impl Bench {
         self.connection.deliveries(&self.queue).boxed()
     }
 
-    /// Returns the number of messages that a stream has.
     async fn held(&self, stream: &str) -> u64 {
         self.raw.get_stream(stream).await.unwrap().cached_info().state.messages
     }
@@ -88,7 +87,7 @@ impl Bench {
     }
 }
 
-/// A new queue, with a worker that is connected through a proxy.
+/// A new queue, and a client that is connected through a proxy.
 struct Behind {
     bench: Bench,
     queues: NatsQueues,
@@ -110,7 +109,7 @@ async fn fresh() -> Behind {
 impl Queue for Behind {
     type Delivery = NatsDelivery;
 
-    /// The lease of the queue: longer than the steps of a case, and short enough that a case can wait for its end.
+    /// A lease that is longer than the steps of a case, and short enough that a case can wait until the lease ends.
     const LEASE: Duration = Duration::from_secs(20);
 
     fn name(&self) -> Destination {
@@ -154,7 +153,7 @@ checks!(fresh);
 checks!(fresh, checks::cases: acknowledgement_with_a_lost_answer_takes_effect);
 lives!(Behind, soon_again);
 
-/// Returns a queue with a short lease, so that the messages of an ended worker are soon delivered again.
+/// Returns a queue with a short lease, which delivers the messages of an ended worker again soon.
 async fn soon_again() -> Behind {
     let bench = Bench::new(LEASE).await;
     Behind { bench, ..fresh().await }
@@ -173,7 +172,7 @@ impl Shared for Behind {
     }
 }
 
-/// A worker extends the lease of a message for three leases, and no worker gets the message again.
+/// The worker extends the lease for three times its length, and no worker gets the message again.
 #[tokio::test]
 async fn an_extended_lease_does_not_end() {
     const SHORT: Duration = Duration::from_secs(3);
@@ -270,9 +269,8 @@ async fn retry_is_delivered_after_its_pause_or_at_once() {
     assert_eq!(bench.waits_in_queue().await, 0);
 }
 
-/// A message that waits for its retry does not delay the messages behind it.
 #[tokio::test]
-async fn message_that_pauses_does_not_delay_others() {
+async fn message_that_waits_for_its_retry_does_not_delay_others() {
     let bench = Bench::new(LONG).await;
     let mut deliveries = bench.deliveries();
     bench.send("first").await;
@@ -334,7 +332,7 @@ async fn malformed_copy_can_be_parked() {
     assert_eq!((bench.waits_in_queue().await, bench.parked().await), (0, 5));
 }
 
-/// A message of the maximum size has no room for the header that parking adds. It is parked without the header.
+/// A message of the maximum size is parked without the header that parking adds to other messages.
 #[tokio::test]
 async fn the_largest_message_can_be_parked_and_sent_again() {
     let bench = Bench::new(LONG).await;
@@ -349,7 +347,6 @@ async fn the_largest_message_can_be_parked_and_sent_again() {
     }
 }
 
-/// Parking a message creates the stream of parked messages if the stream is missing.
 #[tokio::test]
 async fn missing_stream_of_parked_messages_is_created_again() {
     let bench = Bench::new(LONG).await;
@@ -360,9 +357,9 @@ async fn missing_stream_of_parked_messages_is_created_again() {
     assert_eq!((bench.waits_in_queue().await, bench.parked().await), (0, 1));
 }
 
-/// The worker calls after its lease has ended, when the message belongs to another worker or is finished.
+/// The lease of the worker has ended, and another worker has received or finished the message.
 #[tokio::test]
-async fn call_of_a_late_worker_does_no_harm() {
+async fn late_call_of_a_worker_loses_no_message() {
     let bench = Bench::new(LEASE).await;
     let mut deliveries = bench.deliveries();
     bench.send("order-7").await;

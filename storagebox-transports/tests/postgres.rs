@@ -23,11 +23,10 @@ use checks::{Deliveries, NAME, Queue};
 use leases::{Aged, LEASE};
 use lives::Shared;
 
-/// The bytes of the two arguments that acknowledge the first message of a new schema: its number and its receipt, both
-/// 1.
+/// The arguments that acknowledge the first message of a new schema, as bytes: its number and its receipt, both 1.
 const FIRST_ACK: &[u8] = b"\0\x02\0\0\0\x08\0\0\0\0\0\0\0\x01\0\0\0\x08\0\0\0\0\0\0\0\x01";
 
-/// A queue behind a proxy, and a pool with direct connections to its server.
+/// A queue whose client is connected through a proxy, and a pool that is connected directly.
 struct Table {
     queues: PostgresQueues,
     proxy: Proxy,

@@ -28,7 +28,7 @@ const LONG: Duration = Duration::from_secs(600);
 /// A pause that ends while a test waits.
 const SHORT: Duration = Duration::from_millis(300);
 
-/// A new queue on the shared broker, with the clients that a test needs.
+/// A new queue on the shared broker, and clients of that broker.
 struct Bench {
     connection: RabbitQueues,
     raw: Channel,
@@ -66,7 +66,7 @@ impl Bench {
         self.connection.dispatch(&[self.outgoing(id, "body")]).await.unwrap();
     }
 
-    /// Sends a message as a sender without storagebox does.
+    /// Sends a message like a sender that does not use storagebox.
     async fn send_raw(&self, properties: BasicProperties) {
         let options = BasicPublishOptions::default();
         let sent = self.raw.basic_publish("".into(), self.name.as_str().into(), options, b"body", properties);
@@ -77,13 +77,13 @@ impl Bench {
         self.connection.deliveries(&self.queue).boxed()
     }
 
-    /// Returns the number of messages in a queue that no worker holds.
+    /// Returns how many messages of a queue have not been received by a worker.
     async fn held(&self, queue: &str) -> u32 {
         let options = QueueDeclareOptions::durable().passive();
         self.raw.queue_declare(queue.into(), options, FieldTable::default()).await.unwrap().message_count()
     }
 
-    /// Waits until the broker reports `count` parked messages.
+    /// Waits until `count` messages are parked.
     async fn parked(&self, count: u32) {
         // The broker's counts lag behind.
         while self.held(&format!("{}.parked", self.name)).await != count {
@@ -91,7 +91,7 @@ impl Bench {
         }
     }
 
-    /// Checks that the queue was empty: sends a message, and receives this message next.
+    /// Sends a message, which must be the next delivery of the queue.
     async fn holds_nothing(&self, deliveries: &mut Deliveries) {
         self.send("the only one").await;
         let delivery = next(deliveries).await;
@@ -110,7 +110,7 @@ fn with_header(properties: BasicProperties, name: &str, value: AMQPValue) -> Bas
     properties.with_headers(headers)
 }
 
-/// A new queue, with a worker that is connected through a proxy.
+/// A new queue, and a client that is connected through a proxy.
 struct Behind {
     bench: Bench,
     queues: RabbitQueues,
@@ -129,7 +129,7 @@ async fn fresh() -> Behind {
 impl Queue for Behind {
     type Delivery = RabbitDelivery;
 
-    /// A lease that does not end during a case. A message belongs to its worker while the channel is open.
+    /// A lease that does not end during a case, because a message belongs to its worker while the channel is open.
     const LEASE: Duration = LONG;
 
     const CONFIRMS: bool = false;
@@ -150,7 +150,7 @@ impl Queue for Behind {
         self.bench.send_raw(named("")).await;
     }
 
-    /// Returns the number of messages that are neither finished, nor parked, nor held by a worker.
+    /// Returns the number of copies that are neither finished nor parked, and that no worker has received.
     async fn length(&self) -> usize {
         let (name, alone) = (&self.bench.name, format!("{}.alone", self.bench.name));
         (self.bench.held(name).await + self.bench.held(&alone).await).try_into().unwrap()
@@ -160,7 +160,7 @@ impl Queue for Behind {
         self.bench.held(&format!("{}.parked", self.bench.name)).await.try_into().unwrap()
     }
 
-    /// Waits until the queue has these numbers of waiting and parked messages.
+    /// Waits until `length` and `parked` return these numbers.
     async fn holds(&self, length: usize, parked: usize) {
         // The broker's counts lag behind, and a channel closes some time after its worker.
         let mut found = (0, 0);
@@ -178,7 +178,7 @@ impl Queue for Behind {
         self.queues.redrive(&self.bench.queue).await.unwrap();
     }
 
-    /// Makes the proxy cut the connection at the next `basic.ack`.
+    /// Makes the proxy cut the connection at the next acknowledgement.
     fn cut_next_ack(&self, cut: Cut) {
         self.proxy.arm(cut, [0, 60, 0, 80], 0);
     }
@@ -245,8 +245,7 @@ async fn dropped_delivery_is_delivered_again() {
     bench.holds_nothing(&mut deliveries).await;
 }
 
-/// A stream is dropped while one of its deliveries is in progress and another has been fetched. A new stream gets the
-/// fetched one.
+/// The stream is dropped while one delivery is in progress and another delivery has been fetched.
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn deliveries_of_a_dropped_stream_go_to_another_stream() {
@@ -265,7 +264,7 @@ async fn deliveries_of_a_dropped_stream_go_to_another_stream() {
     bench.holds_nothing(&mut second).await;
 }
 
-/// Opens a stream of deliveries, and cuts off the answers of the broker once `basic.consume` has reached it.
+/// Opens a stream of deliveries. The proxy cuts off the answer of the broker to `basic.consume`.
 async fn unanswered(queue: &Behind, stream: &mut Deliveries) {
     queue.bench.send("order-7").await;
     // The class and the method of `basic.consume`.
@@ -290,7 +289,7 @@ async fn stream_dropped_while_it_opens_keeps_no_message() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn stream_that_opened_too_slowly_gets_its_message_later() {
+async fn stream_whose_opening_timed_out_gets_its_message_later() {
     let mut queue = fresh().await;
     queue.queues = queue.queues.timeout(Duration::from_secs(3));
     let mut stream = queue.deliveries();
@@ -316,10 +315,9 @@ async fn retry_is_delivered_after_its_pause_or_at_once() {
     bench.holds_nothing(&mut deliveries).await;
 }
 
-/// A message that waits for its retry does not delay the messages behind it.
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn message_that_pauses_does_not_delay_others() {
+async fn message_that_waits_for_its_retry_does_not_delay_others() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
     for (id, after) in [("first", LONG), ("second", SHORT)] {
@@ -435,7 +433,7 @@ async fn missing_queue_is_an_error_until_setup_creates_it() {
     assert_eq!(id(&next(&mut deliveries).await), "order-7");
 }
 
-/// The broker cancels the consumers of a deleted queue. The stream reads the new queue of the same name.
+/// The broker cancels the consumers of a deleted queue.
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn queue_that_was_deleted_and_created_again_is_still_read() {
@@ -490,8 +488,8 @@ async fn confirmed_message_survives_a_killed_broker() {
     while id(&next(&mut deliveries).await) != "afterwards" {}
 }
 
-/// Reads a stream of deliveries up to its first error.
 trait AnyError {
+    /// Reads the stream up to its first error or its end, and returns whether there was an error.
     async fn any_error(&mut self) -> bool;
 }
 

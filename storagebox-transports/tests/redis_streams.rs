@@ -23,7 +23,7 @@ use checks::{Deliveries, NAME, Queue};
 use leases::{Aged, LEASE};
 use lives::Shared;
 
-/// A queue with a worker that is connected through a proxy, and a direct connection to the server.
+/// A queue whose client is connected through a proxy, and a direct connection to the server.
 struct Stream {
     queues: RedisQueues,
     proxy: Proxy,
@@ -153,7 +153,7 @@ impl Shared for Stream {
 }
 
 #[tokio::test]
-async fn setup_can_be_repeated_and_earlier_messages_arrive() {
+async fn repeated_setup_keeps_earlier_messages() {
     let queue = fresh().await;
     cmd("DEL").arg(queue.key("")).query_async::<()>(&mut queue.direct.clone()).await.unwrap();
     let endpoint = Endpoint::new(&queue);
@@ -164,7 +164,7 @@ async fn setup_can_be_repeated_and_earlier_messages_arrive() {
     assert_eq!(endpoint.consume(&queue, 1).await.0.processed, 1);
 }
 
-/// The new group delivers all messages, also a message that the lost group had handed out.
+/// The new group delivers all messages, including a message that a worker had received from the lost group.
 #[tokio::test]
 async fn missing_group_is_created_again() {
     let queue = fresh().await;
@@ -207,7 +207,7 @@ async fn finished_message_leaves_nothing_behind() {
     assert!(pending.query_async::<Vec<redis::Value>>(&mut queue.direct.clone()).await.unwrap().is_empty());
 }
 
-/// An entry can have more fields than a Lua script can pass to one command.
+/// The entry has more fields than a Lua script can pass to one command.
 #[tokio::test]
 async fn an_entry_of_many_fields_can_be_parked_and_sent_again() {
     let queue = fresh().await;
@@ -226,7 +226,7 @@ async fn an_entry_of_many_fields_can_be_parked_and_sent_again() {
     }
 }
 
-/// Returns the queue for a new user, and a function that gives the user a right or takes a right away.
+/// Creates a user. Returns a client with the login of the user, and a function that changes the rights of the user.
 async fn by_a_user(queue: &Stream) -> (RedisQueues, impl AsyncFn(&str)) {
     let user = queue.prefix.trim_end_matches(':').to_owned();
     let url = shared_redis().unwrap().url().replace("redis://", &format!("redis://{user}:hunter2@"));
@@ -241,9 +241,9 @@ async fn by_a_user(queue: &Stream) -> (RedisQueues, impl AsyncFn(&str)) {
     (queues, change)
 }
 
-/// Parking and redriving happen as a whole or not at all, also while the user lacks the right to one command.
+/// The user lacks the right to one command of a script, so the script changes nothing.
 #[tokio::test]
-async fn missing_right_leaves_no_step_half_done() {
+async fn queue_does_not_change_if_the_user_lacks_a_right() {
     let queue = fresh().await;
     let endpoint = Endpoint::new(&queue);
     endpoint.send("a", "entity").await;

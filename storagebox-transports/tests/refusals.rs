@@ -27,8 +27,7 @@ use tracing::level_filters::LevelFilter;
 
 use said::Said;
 
-/// Consumes until `messages` messages were processed or the loop ends by itself. The messages count as duplicates,
-/// because the store has none of their tokens.
+/// Consumes until `messages` messages are processed or the loop ends by itself.
 async fn worker<D: Delivery>(deliveries: impl Stream<Item = Result<D, BoxError>> + Send, messages: usize) -> Consumed {
     let (done, mut all) = mpsc::unbounded_channel();
     let enough = async move {
@@ -53,7 +52,7 @@ async fn run<D: Delivery>(
     consume(deliveries, entity_of, &processor, options).await
 }
 
-/// Checks that the loop ended with an error of this kind, and that the log has one line at `ERROR` about it.
+/// Checks that the loop ended with an error of this kind, and that the log has one line at `ERROR`.
 fn assert_ended(consumed: &Consumed, said: &Said, kind: ErrorKind) {
     let error = consumed.error.as_ref().unwrap();
     assert_eq!((error.kind(), consumed.stream_errors), (kind, 1), "{error}: {:?}", std::error::Error::source(error));
@@ -76,7 +75,7 @@ async fn direct(url: &str) -> MultiplexedConnection {
     redis::Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap()
 }
 
-/// Creates a Redis user with these rights. Returns the URL with the user's login.
+/// Creates a Redis user with these rights, and returns a URL with the login of the user.
 async fn user(url: &str, rights: &[&str]) -> String {
     let (mut set, name) = (cmd("ACL"), unique());
     set.arg("SETUSER").arg(&name).arg("on").arg(">hunter2").arg("~*").arg(rights);
@@ -85,7 +84,7 @@ async fn user(url: &str, rights: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn loop_ends_after_a_lasting_refusal_by_redis() {
+async fn loop_ends_after_a_redis_error_that_a_retry_cannot_resolve() {
     let url = shared_redis().unwrap().url();
     let wrong = user(url, &["+@all"]).await.replace("hunter2", "wrong-hunter2");
     let lacking = user(url, &["+@all", "-xreadgroup"]).await;
@@ -107,9 +106,9 @@ async fn loop_ends_after_a_lasting_refusal_by_redis() {
     }
 }
 
-/// The user may read the queue and may not settle messages. The loop ends at the first settlement.
+/// The user may read the queue and may not settle messages.
 #[tokio::test]
-async fn loop_ends_if_redis_refuses_to_settle() {
+async fn loop_ends_if_redis_refuses_to_settle_a_message() {
     let url = shared_redis().unwrap().url();
     let (queues, name) = (RedisQueues::connect(&user(url, &["+@all", "-xdel"]).await).unwrap(), unique());
     queues.setup(&name.parse().unwrap()).await.unwrap();
@@ -133,7 +132,7 @@ async fn missing_redis_group_is_created_with_a_warning() {
 }
 
 #[tokio::test]
-async fn worker_waits_if_it_may_not_create_the_redis_group() {
+async fn worker_waits_if_it_lacks_the_right_to_create_the_redis_group() {
     let (said, _here) = Said::here(LevelFilter::INFO);
     let url = shared_redis().unwrap().url();
     let (queues, name) = (RedisQueues::connect(&user(url, &["+@all", "-xgroup"]).await).unwrap(), unique());
@@ -151,7 +150,7 @@ async fn worker_waits_if_it_may_not_create_the_redis_group() {
     assert!(said.text().contains("not set up"), "{}", said.text());
 }
 
-/// The log has one line for many errors of one kind.
+/// Many errors of one kind give one line in the log.
 #[tokio::test]
 async fn unreachable_server_is_logged_once() {
     let (said, _here) = Said::here(LevelFilter::INFO);
@@ -164,8 +163,8 @@ async fn unreachable_server_is_logged_once() {
     assert!(!said.text().contains("hunter2"));
 }
 
-/// Creates a schema with queues, and a role with these rights to it. Returns a URL with the role's login, and the name
-/// of the role.
+/// Creates a schema with queues, and a role with the rights `grants`. Returns a URL with the login of the role, and the
+/// name of the role.
 async fn role(grants: &str) -> (String, String) {
     let (url, name) = (shared_postgres().unwrap().url(), unique());
     PostgresQueues::connect(url).unwrap().schema(&name).unwrap().setup().await.unwrap();
@@ -177,7 +176,7 @@ async fn role(grants: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn loop_ends_after_a_lasting_refusal_by_postgres() {
+async fn loop_ends_after_a_postgres_error_that_a_retry_cannot_resolve() {
     let all = "GRANT USAGE ON SCHEMA {name} TO {name}; GRANT ALL ON ALL TABLES IN SCHEMA {name} TO {name}; \
                GRANT ALL ON ALL SEQUENCES IN SCHEMA {name} TO {name};";
     for (url, kind) in [
@@ -207,7 +206,7 @@ async fn worker_waits_for_a_missing_postgres_table() {
     assert!(said.text().contains("does not exist"), "{}", said.text());
 }
 
-/// A store and its queues work with the same URL, which names one schema or one prefix for both.
+/// The URL names one schema, or one prefix, for the store and for its queues.
 #[tokio::test]
 async fn a_store_and_its_queues_share_a_url() {
     let url = format!("{}?schema={}&call_timeout=9s&remember=3d", shared_postgres().unwrap().url(), unique());
@@ -232,7 +231,6 @@ async fn a_store_and_its_queues_share_a_url() {
     assert!(keys.contains(&format!("{prefix}:orders")), "{keys:?}");
 }
 
-/// A URL that a store refuses is refused by the queues with the same error text.
 #[test]
 fn invalid_url_gets_the_same_error_as_from_the_store() {
     for end in [
@@ -289,7 +287,7 @@ async fn missing_nats_consumer_or_stream_is_created_with_a_warning() {
 }
 
 #[tokio::test]
-async fn loop_ends_if_nats_refuses_a_right() {
+async fn loop_ends_if_the_nats_user_lacks_a_right() {
     let deny = "permissions: { publish: { deny: [\"$JS.API.CONSUMER.INFO.>\"] } }";
     let users = format!("{{ user: root, password: hunter2 }}, {{ user: ann, password: hunter2, {deny} }}");
     let server = Nats::start_with(format!("authorization {{ users: [ {users} ] }}")).unwrap();

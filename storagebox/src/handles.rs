@@ -23,7 +23,7 @@ pub use run::{Run, RunToEnd};
 pub use tokens::Tokens;
 pub use unfinished::{Begin, Operation, Record, StampedWrite, Timed, Write};
 
-/// Defines a handle type, which holds a part and its name and implements `Clone` and `Debug`.
+/// Defines a handle type that has a part and its name, with `Clone` and `Debug`.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident of $part:ident) => {
         $(#[$doc])*
@@ -77,7 +77,7 @@ impl<T: TryInto<V, Error: Into<Error>>, V> IntoValue<V> for T {
     }
 }
 
-/// Converts each value. Fails if one breaks a limit of its type.
+/// Converts each value. Fails if a value breaks a limit of its type.
 pub(crate) fn all<V>(values: impl IntoIterator<Item: IntoValue<V>>) -> Result<Vec<V>> {
     values.into_iter().map(IntoValue::into_value).collect()
 }

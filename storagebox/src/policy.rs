@@ -8,15 +8,15 @@ use storagebox_core::{Backend, Result, Retry, Timer, async_trait};
 
 use crate::timer::TokioTimer;
 
-/// The default deadline: three times a backend's own timeout of one attempt.
+/// The default deadline of a call: three times the timeout that a backend has for one attempt.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Returns the policy of a store for which the program sets no policy.
+/// The policy of a store for which the program sets no policy.
 pub(crate) fn default_policy() -> Policy {
     Policy { retry: Some(Retry::default()), deadline: Some(DEADLINE), timer: Arc::new(TokioTimer) }
 }
 
-/// Returns the backend with a layer that applies the policy to each call.
+/// Adds a layer that applies the policy to each call.
 pub(crate) fn around(policy: &Policy, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
     match policy {
         Policy { retry: None, deadline: None, .. } => Arc::clone(backend),
@@ -24,12 +24,12 @@ pub(crate) fn around(policy: &Policy, backend: &Arc<dyn Backend>) -> Arc<dyn Bac
     }
 }
 
-/// Returns the backend with a layer that applies only the deadline of the policy to each call.
+/// Adds a layer that applies only the policy's deadline to each call.
 pub(crate) fn bounding(policy: &Policy, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
     around(&Policy { retry: None, ..policy.clone() }, backend)
 }
 
-/// A layer that ends each extension of a lease after a third of the lease, which leaves time for another extension.
+/// A layer that ends an attempt to extend a lease after a third of the lease, so that another attempt can follow.
 #[derive(Debug)]
 pub(crate) struct HeartbeatDeadline {
     pub(crate) timer: Arc<dyn Timer>,

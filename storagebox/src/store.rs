@@ -60,10 +60,10 @@ pub use within::Within;
 /// ```
 #[derive(Clone)]
 pub struct Store {
-    /// The backend with the layers that the program added, but without the policy.
+    /// The backend with the program's layers, but without the policy.
     inner: Arc<dyn Backend>,
     policy: Policy,
-    /// The backend `inner` with the policy around it.
+    /// The backend `inner` with the layer that applies the policy.
     backend: Arc<dyn Backend>,
 }
 

@@ -10,8 +10,8 @@ use tokio::time::{self, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokioTimer;
 
-/// The zero of the timer: a day before its first use, or that first use if the machine's clock does not reach back so
-/// far.
+/// The zero of the timer: a day before the timer's first use, or the first use if the machine's clock cannot go back a
+/// day.
 #[allow(clippy::disallowed_methods, reason = "the one place where callers' waiting meets a real clock")]
 // The clock of a paused runtime stands still and so falls behind the machine's clock, but not by a day.
 static START: LazyLock<Instant> = LazyLock::new(|| {

@@ -92,7 +92,7 @@ async fn records_are_written_replaced_listed_and_forgotten() -> Result<()> {
 }
 
 #[tokio::test]
-async fn run_returns_done_replayed_or_mismatch() -> Result<(), Box<dyn std::error::Error>> {
+async fn a_run_returns_done_replayed_or_mismatch() -> Result<(), Box<dyn std::error::Error>> {
     let payments = store().await?.dedup("payments")?;
     let invoice = String::from("invoice-7");
     let declined = payments.run(&invoice, async |_fence| Err::<&str, _>("declined")).await;
@@ -147,7 +147,7 @@ async fn tokens_are_created_consumed_and_discarded() -> Result<()> {
 }
 
 #[tokio::test]
-async fn counters_apply_limit_and_fence_changes() -> Result<()> {
+async fn a_counter_applies_refuses_and_fences_changes() -> Result<()> {
     let store = store().await?;
     let stock = store.counters("stock")?;
     assert!(stock.promise().recognises_repeats());
@@ -166,7 +166,7 @@ async fn counters_apply_limit_and_fence_changes() -> Result<()> {
 }
 
 #[tokio::test]
-async fn add_beyond_its_range_is_out_of_bounds() -> Result<()> {
+async fn add_beyond_the_given_range_is_out_of_bounds() -> Result<()> {
     let stock = store().await?.counters("stock")?;
     let add = |delta| stock.add("red-shoes", delta);
     assert_eq!(add(5).within(..).by("delivery").await?, Counted::Applied { value: Some(5) });
@@ -203,7 +203,7 @@ async fn log_calls_on_counters_without_a_log_are_misconfigured() -> Result<()> {
 }
 
 #[test]
-fn a_run_to_end_without_a_runtime_is_misconfigured() {
+fn run_to_end_without_a_tokio_runtime_is_misconfigured() {
     let jobs = Store::new(MemoryStore::new()).dedup("jobs").unwrap();
     let mut run = jobs.run("job-1", async |_fence| Ok::<_, Error>("done")).to_end().into_future();
     let refused = run.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -253,7 +253,7 @@ async fn ordered_values_are_written_reset_and_purged() -> Result<()> {
 }
 
 #[tokio::test]
-async fn id_gets_one_item_from_several_banks() -> Result<()> {
+async fn deduplicator_assigns_an_item_from_the_named_bank() -> Result<()> {
     let store = store().await?;
     store.bank("friday")?.add(["seat-50"]).await?;
     let seats = store.deduplicator("students", ["monday", "friday"])?;
@@ -263,7 +263,6 @@ async fn id_gets_one_item_from_several_banks() -> Result<()> {
     Ok(())
 }
 
-/// The bank has more items than one page of a listing.
 #[tokio::test]
 async fn a_listing_of_many_pages_returns_every_item() -> Result<()> {
     let bank = store().await?.bank("vouchers")?;
@@ -296,7 +295,7 @@ async fn a_listing_is_a_stream_that_ends_after_an_error() -> Result<()> {
     Ok(())
 }
 
-/// A layer that fails every call while its flag is set.
+/// Fails every call while the flag is set.
 #[derive(Debug)]
 struct FailsOnceSet(Arc<AtomicBool>);
 
@@ -320,7 +319,6 @@ async fn capabilities_show_the_parts_of_a_backend() -> Result<()> {
     Ok(())
 }
 
-/// A custom backend that has only records.
 #[derive(Debug)]
 struct RecordsAlone(MemoryStore);
 

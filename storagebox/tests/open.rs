@@ -19,7 +19,7 @@ async fn misconfigured(url: &str) -> storagebox::Error {
 const REFUSED: [(&str, &str); 3] =
     [("hunter2=on", "query key"), ("call_timeout=0", "call timeout"), ("remember=hunter2", "remember")];
 
-/// Checks that a URL with each of `queries` and of `REFUSED` is refused with the error text beside the query.
+/// Opens a URL with each query. Checks that the error has the text beside the query.
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 async fn misconfigured_by(url: impl Fn(&str) -> String, queries: &[(&str, &str)]) {
     for (query, because) in queries.iter().chain(&REFUSED) {
@@ -62,7 +62,7 @@ mod server {
     use std::io::ErrorKind::WouldBlock;
     use std::net::{SocketAddr, TcpListener};
 
-    /// A server that checks that no client connects to it.
+    /// A server to which no client may connect.
     pub(super) struct Server(TcpListener);
 
     impl Server {
@@ -118,7 +118,7 @@ mod postgres {
     }
 
     #[tokio::test]
-    async fn both_schemes_open_and_neither_connects() {
+    async fn both_url_schemes_open_a_store_without_connecting() {
         let server = Server::listen();
         let keys = "schema=shop&statements=simple&combining=off&max_connections=2&call_timeout=500ms&remember=forever";
         let url = |scheme, query: &str| url(&server, scheme, query);
@@ -172,7 +172,7 @@ mod dynamo {
     }
 
     #[tokio::test]
-    async fn tables_in_the_layout_of_article_1_open_with_their_own_scheme() {
+    async fn tables_of_article_1_open_with_the_scheme_dynamodb_articles() {
         let server = Server::listen();
         let url = |tables: &str, query: &str| {
             format!("dynamodb+articles://eu-west-1/{tables}?endpoint=http://{}&{query}", server.address())
@@ -199,7 +199,7 @@ mod dynamo {
     }
 
     #[tokio::test]
-    async fn opening_does_not_connect() {
+    async fn opening_a_store_does_not_connect() {
         let server = Server::listen();
         let keys = "prefix=shop%2F&remember=forever&max_skew=500ms&call_timeout=5s&shards=16&fetch_limit=10\
                     &read_first=always&retry_atomic=on";
@@ -255,7 +255,7 @@ mod redis {
     }
 
     #[tokio::test]
-    async fn both_schemes_open_and_neither_connects() {
+    async fn both_url_schemes_open_a_store_without_connecting() {
         let server = Server::listen();
         let keys = "prefix=shop:live&call_timeout=500ms&remember=forever&wait=1&wait_timeout=50ms&require_aof=on";
         for url in [url(&server, "redis", ""), url(&server, "rediss", &format!("{keys}&eviction=warn"))] {
@@ -312,7 +312,7 @@ mod sqlite {
     }
 
     #[test]
-    fn files_returns_the_files_of_the_store_and_no_others() {
+    fn listed_files_are_all_files_of_the_store_and_no_others() {
         let names = ["store.db", "store.db-journal", "store.db-shm", "store.db-wal"];
         let files = storagebox::files("sqlite:nowhere/store.db?synchronous=normal").expect("it can be read");
         for name in names {
@@ -326,7 +326,7 @@ mod sqlite {
     }
 
     #[tokio::test]
-    async fn opening_creates_no_file() {
+    async fn opening_a_store_creates_no_file() {
         let keys = "synchronous=normal&combining=off&call_timeout=500ms&remember=forever&wal_autocheckpoint=0";
         for url in ["sqlite:nowhere/store.db".to_owned(), format!("sqlite:///nowhere/store.db?{keys}")] {
             opens(&url, "sqlite").await;

@@ -11,7 +11,7 @@ async fn misconfigured(url: &str) -> storagebox::Error {
     error
 }
 
-/// Regression: a URL with a line end or a blank opened a second store, and items were given away a second time.
+/// Regression: a URL with a line end or a blank opened a second store, which gave items away a second time.
 #[tokio::test]
 async fn a_url_with_a_line_end_or_a_blank_is_misconfigured() {
     for url in [
@@ -32,7 +32,7 @@ async fn a_url_with_a_line_end_or_a_blank_is_misconfigured() {
     }
 }
 
-/// Each backend also refuses the URL when a program connects to the backend directly.
+/// A program can connect to a backend directly, without the facade.
 #[test]
 fn no_backend_opens_a_url_with_a_line_end() {
     let mut refused: Vec<storagebox::Error> = vec![];

@@ -17,7 +17,7 @@ use storagebox::{
     Store, Strategy, Taken, Tokens, async_trait,
 };
 
-/// A layer that loses the first replies and counts the attempts.
+/// Loses the first replies, and counts the attempts.
 #[derive(Debug)]
 struct Loses {
     first: usize,
@@ -45,7 +45,7 @@ impl Layer for Loses {
     }
 }
 
-/// A layer that loses the first `self.0` replies to `complete`.
+/// Loses the first `self.0` replies to `complete`.
 #[derive(Debug)]
 struct LosesCompletions(AtomicUsize);
 
@@ -63,7 +63,6 @@ impl Layer for LosesCompletions {
     }
 }
 
-/// A layer that never answers.
 #[derive(Debug)]
 struct Silent;
 
@@ -125,7 +124,7 @@ async fn an_atomic_change_is_not_retried_after_a_lost_reply() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_ends_at_the_default_or_the_set_deadline() -> Result<()> {
+async fn a_call_ends_at_the_default_or_the_configured_deadline() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(Silent);
     for (store, expected) in [
         (store.clone(), Some(30)),
@@ -141,7 +140,7 @@ async fn a_call_ends_at_the_default_or_the_set_deadline() -> Result<()> {
     Ok(())
 }
 
-/// A run makes six attempts like any call. It retries its own calls, and its handle adds no further retries.
+/// A run makes six attempts, as any call does, and its handle adds no retries.
 #[tokio::test(start_paused = true)]
 async fn a_run_retries_its_calls_by_the_policy_of_the_store() -> Result<(), Box<dyn std::error::Error>> {
     let work = async |_fence| Ok::<_, Error>("done");
@@ -167,7 +166,7 @@ async fn a_run_without_retry_begins_once() -> Result<()> {
     Ok(())
 }
 
-/// The store does not retry. The run still retries recording its result, because its work must not be done again.
+/// The run must not do its work again, so it retries recording the result although the store does not retry.
 #[tokio::test(start_paused = true)]
 async fn a_run_without_retry_still_retries_recording_its_result() -> Result<(), Box<dyn std::error::Error>> {
     let loses = Arc::new(LosesCompletions(AtomicUsize::new(3)));
@@ -190,7 +189,7 @@ async fn a_run_on_a_silent_store_fails_at_the_deadline() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn as_backend_retries_calls_like_the_store() -> Result<()> {
+async fn a_store_used_as_a_backend_retries_calls() -> Result<()> {
     let (store, loses) = losing(1);
     store.as_backend().ping().await?;
     assert_eq!(loses.attempts(), 2);
@@ -204,7 +203,7 @@ fn is_send<T: Send>(value: T) -> T {
 }
 
 #[tokio::test]
-async fn handles_are_send_and_their_debug_shows_only_names() -> Result<()> {
+async fn handles_implement_send_and_their_debug_shows_only_names() -> Result<()> {
     is_handle::<Store>();
     is_handle::<(Bank, Dedup, Tokens, Counters, OrderedValues)>();
     let store = Store::from(MemoryStore::new());
@@ -232,14 +231,14 @@ async fn the_error_after_all_retries_names_the_call() -> Result<()> {
 
 /// The reply to a take from an empty bank is lost. The retry returns `Empty`, because the lost attempt is void (ER-5).
 #[tokio::test(start_paused = true)]
-async fn assign_on_an_empty_bank_after_a_lost_reply_is_empty() -> Result<()> {
+async fn retry_of_a_lost_assign_on_an_empty_bank_returns_empty() -> Result<()> {
     let (store, loses) = losing(1);
     assert_eq!(store.bank("vouchers")?.assign("ada").await?, Taken::Empty);
     assert_eq!(loses.attempts(), 2);
     Ok(())
 }
 
-/// A layer that fails every call at once.
+/// Fails every call at once.
 #[derive(Debug, Default)]
 struct Refuses(AtomicUsize);
 
@@ -253,7 +252,7 @@ impl Layer for Refuses {
 
 /// The policy limits neither the attempts nor their rate, so only the deadline can end the call.
 #[tokio::test]
-async fn retries_without_pauses_end_at_the_deadline() -> Result<()> {
+async fn retries_without_a_limit_end_at_the_deadline() -> Result<()> {
     let refuses = Arc::new(Refuses::default());
     let retry = Retry { attempts: usize::MAX, first_delay: Duration::ZERO, max_delay: Duration::ZERO };
     let store = Store::new(MemoryStore::new()).layer(Arc::clone(&refuses)).with_retry(retry);
@@ -264,7 +263,7 @@ async fn retries_without_pauses_end_at_the_deadline() -> Result<()> {
     Ok(())
 }
 
-/// A layer that never answers the first call of the operation `self.0`.
+/// Never answers the first call of the operation `self.0`.
 #[derive(Debug)]
 struct SilentOnce(&'static str, AtomicUsize);
 
@@ -278,8 +277,7 @@ impl Layer for SilentOnce {
     }
 }
 
-/// The first heartbeat of a run gets no answer. It is given up after a third of the lease, so the next one keeps the
-/// lease.
+/// A run abandons an unanswered heartbeat after a third of the lease, in time for another heartbeat.
 #[tokio::test(start_paused = true)]
 async fn a_lease_outlives_a_heartbeat_without_an_answer() -> Result<()> {
     let memory = MemoryStore::new();
@@ -298,7 +296,7 @@ async fn a_lease_outlives_a_heartbeat_without_an_answer() -> Result<()> {
     Ok(())
 }
 
-/// A layer that fails the first `self.0` attempts to record a result.
+/// Fails the first `self.0` attempts to record a result.
 #[derive(Debug)]
 struct RefusesResults(AtomicUsize);
 
@@ -315,9 +313,8 @@ impl Layer for RefusesResults {
     }
 }
 
-/// The store has the policy `Retry::NEVER`. The run still retries recording its result, because its work is done.
 #[tokio::test(start_paused = true)]
-async fn recording_a_result_is_retried_despite_retry_never() -> Result<()> {
+async fn recording_a_result_is_retried_although_calls_are_not_retried() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(RefusesResults(AtomicUsize::new(3)));
     let jobs = store.with_retry(Retry::NEVER).dedup("jobs")?;
     let ran = jobs.run("invoice-7", async |_| Ok::<_, Error>("charged")).await;
@@ -340,7 +337,7 @@ async fn recording_a_result_is_retried_no_longer_than_its_limit() -> Result<()> 
 }
 
 #[test]
-fn timer_advances_after_a_runtime_that_advanced_its_clock() {
+fn timer_advances_after_a_paused_runtime_advanced_its_clock() {
     let of =
         |is_paused| tokio::runtime::Builder::new_current_thread().enable_all().start_paused(is_paused).build().unwrap();
     of(true).block_on(async { TokioTimer.sleep(Duration::from_secs(3_600)).await });
@@ -360,7 +357,6 @@ async fn debug_of_a_page_does_not_show_the_item_in_its_cursor() -> Result<()> {
     Ok(())
 }
 
-/// A layer that denies every take.
 #[derive(Debug)]
 struct DeniesTakes;
 
@@ -374,10 +370,9 @@ impl Layer for DeniesTakes {
     }
 }
 
-/// One of 21 records is damaged. The certainty of the error depends on whether `recover` has assigned an item before it
-/// reads that record.
+/// `recover` reads a damaged record before or after it has assigned an item.
 #[tokio::test]
-async fn recover_at_a_damaged_record_reports_its_certainty() -> Result<()> {
+async fn certainty_of_a_recover_error_depends_on_earlier_assignments() -> Result<()> {
     let store = Store::new(MemoryStore::new());
     store.bank("vouchers")?.add((0..20).map(|number| format!("SAVE-{number}"))).await?;
     let denied = store.clone().layer(DeniesTakes).deduplicator("given", ["vouchers"])?;
@@ -392,10 +387,9 @@ async fn recover_at_a_damaged_record_reports_its_certainty() -> Result<()> {
     Ok(())
 }
 
-/// While the transaction is open, `settle` returns `Contention` without a retry, and the caller decides how often to
-/// ask.
+/// While the transaction is open, `settle` returns `Contention` without a retry.
 #[tokio::test(start_paused = true)]
-async fn settle_on_an_open_transaction_returns_at_once() -> Result<()> {
+async fn call_of_settle_on_an_open_transaction_returns_at_once() -> Result<()> {
     let backend = MemoryStore::new();
     let store = Store::new(backend.clone());
     let mut transaction = MemoryTransaction::begin();

@@ -11,7 +11,6 @@ fn read(file: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the section of the README with this heading.
 fn section<'a>(readme: &'a str, heading: &str) -> &'a str {
     let (_, rest) = readme.split_once(&format!("\n## {heading}\n")).unwrap();
     rest.split("\n## ").next().unwrap()
@@ -23,7 +22,6 @@ fn named(section: &str) -> Vec<&str> {
     rows.flat_map(|row| row.split(" |").next().unwrap().split(", ")).map(|name| name.trim_matches('`')).collect()
 }
 
-/// Returns the texts between double quotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('"').skip(1).step_by(2)
 }
@@ -72,7 +70,7 @@ fn readme_lists_every_query_key() {
     assert_eq!(listed, known.collect());
 }
 
-/// Returns the codes in backticks from each row of a table, with the kind in the next column.
+/// Returns the codes in backticks of each row of a table, with the kind in the next column.
 fn listed_codes(errors: &str) -> BTreeSet<(&str, &str)> {
     let rows = errors.lines().filter(|line| line.starts_with("| `"));
     let rows = rows.map(|row| (row, row.split(" | `").nth(1).and_then(|kind| kind.split('`').next()).unwrap()));

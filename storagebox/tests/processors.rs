@@ -39,7 +39,7 @@ async fn sends_on(_: Option<Payload>, message: Message) -> Result<Decision, BoxE
     Ok(Decision::put("paid")?.send("shipping", message.body)?)
 }
 
-/// Two services have a store each. Each store has the tokens of the messages that its service receives.
+/// Each service has its own store, which has the tokens of the messages that the service receives.
 #[tokio::test]
 async fn two_services_with_own_stores_process_a_message_once() {
     let (here, there, queue) = (memory().await, memory().await, Queue::default());
@@ -57,7 +57,7 @@ async fn two_services_with_own_stores_process_a_message_once() {
     assert_eq!(payments.pending().all().await.unwrap(), []);
 }
 
-/// The sender creates tokens in its own store. The receiver consumes them there, and has its entities in another store.
+/// The receiver has its entities in another store than the tokens.
 #[tokio::test]
 async fn a_receiver_consumes_tokens_in_the_store_of_the_sender() {
     let (sender, receiver, queue) = (memory().await, memory().await, Queue::default());

@@ -9,7 +9,7 @@ use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::ordered::OrderedOptions;
 use storagebox::{ErrorKind, MemoryStore, Result, Store, async_trait};
 
-/// A layer that counts the calls that reach the backend.
+/// Counts the calls that reach the backend.
 #[derive(Debug, Default)]
 struct Reached(AtomicUsize);
 

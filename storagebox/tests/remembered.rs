@@ -12,15 +12,15 @@ use storagebox::{Error, ErrorKind, MemoryStore, Result, Retention, Retry, Store,
 
 const REMEMBERED: Duration = Duration::from_secs(20);
 
-/// The error of `add`, if any: its kind, and whether it is retryable.
+/// The error of `add`: its kind, and whether it is retryable.
 type Failed = Option<(ErrorKind, bool)>;
 
 const UNREPEATABLE: Failed = Some((ErrorKind::OutcomeUnknown, false));
 
-/// A layer that loses the reply to the first change. It delays that reply, and the second request for a change.
+/// Loses the reply to the first change after a delay, and delays the second request.
 #[derive(Debug, Default)]
 struct Loses {
-    /// The time after which the caller learns that the first reply is lost.
+    /// The time until the caller learns that the first reply is lost.
     reply: Duration,
     /// The time that the second request takes to arrive.
     second: Duration,
@@ -70,7 +70,7 @@ fn marker() -> Strategy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_is_not_retried_once_it_may_be_forgotten() -> Result<()> {
+async fn a_change_that_the_store_may_have_forgotten_is_not_retried() -> Result<()> {
     let retention = Retention::For(REMEMBERED);
     for strategy in [
         marker(),
@@ -86,10 +86,9 @@ async fn a_change_is_not_retried_once_it_may_be_forgotten() -> Result<()> {
     Ok(())
 }
 
-/// The reply is lost at once. The store still remembers the operation after the short pause, and no longer after the
-/// long one.
+/// The store still remembers the operation after a pause of 3 seconds, but not after a pause of 30 seconds.
 #[tokio::test(start_paused = true)]
-async fn a_change_is_not_retried_after_a_pause_beyond_its_memory() -> Result<()> {
+async fn a_change_is_not_retried_after_a_pause_beyond_its_retention() -> Result<()> {
     for (pause, expected) in [(3, None), (30, UNREPEATABLE)] {
         let pause = Duration::from_secs(pause);
         let retry = Retry { attempts: 6, first_delay: pause, max_delay: pause };
@@ -98,10 +97,9 @@ async fn a_change_is_not_retried_after_a_pause_beyond_its_memory() -> Result<()>
     Ok(())
 }
 
-/// The second request waits inside the backend, as if no connection were free, until the store has forgotten the
-/// operation.
+/// The second request waits for a connection until the store has forgotten the operation.
 #[tokio::test(start_paused = true)]
-async fn a_retry_that_waits_past_its_memory_is_not_applied() -> Result<()> {
+async fn a_retry_of_a_forgotten_operation_is_not_applied() -> Result<()> {
     for (second, expected) in [(15, None), (25, UNREPEATABLE)] {
         let loses = Loses { second: Duration::from_secs(second), ..Loses::default() };
         assert_eq!(add(loses, Retry::default(), marker()).await?, (expected, 1), "{second} s");

@@ -18,7 +18,7 @@ pub(crate) enum Account {
 }
 
 impl Account {
-    /// Returns the user that runs servers: our own user, unless we are root. We own the folder `made_by_us`.
+    /// Returns our own user, or another user if we are root. `made_by_us` must be a folder that we own.
     pub(crate) fn for_servers(made_by_us: &Path) -> Result<Self, Failure> {
         let metadata =
             fs::metadata(made_by_us).map_err(|error| Failure::File { path: made_by_us.to_owned(), error })?;

@@ -15,7 +15,7 @@ pub(crate) struct Form {
     pub(crate) port: &'static str,
 }
 
-/// The host and the port of a URL. The login is not kept.
+/// The host and the port of a URL, without the login.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     form: &'static Form,

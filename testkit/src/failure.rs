@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The reason why there is no server. Its text says what to do next.
 #[derive(Debug)]
 pub enum Failure {
-    /// No way to get a server succeeded.
+    /// Every way to get a server failed.
     NoServer(Box<NoServer>),
     /// The variable contains a URL that does not lead to a server.
     Given {
@@ -26,7 +26,7 @@ pub enum Failure {
         form: &'static str,
         why: &'static str,
     },
-    /// The variable that selects a way contains an unknown name.
+    /// The variable that selects the way to get a server contains an unknown name.
     Way {
         found: String,
     },
@@ -62,7 +62,7 @@ pub enum Failure {
         server: &'static str,
         needs: &'static str,
     },
-    /// We are root, and the user that servers run as does not exist.
+    /// We are root, and none of the users that servers may run as exists.
     NoAccount {
         users: &'static [&'static str],
     },

@@ -24,7 +24,7 @@ const KEEPER: &str = include_str!("keeper.sh");
 
 const OURS: &str = "storagebox-";
 
-/// The name of a file that the program that owns the folder keeps locked.
+/// The name of the file that the owner of a folder keeps locked.
 const OWNER: &str = "owner";
 
 /// The number of folders that this process has created.
@@ -49,7 +49,7 @@ impl Folder {
         Self::new_in(&env::temp_dir(), name)
     }
 
-    /// Creates a folder in memory if the machine has room there, and otherwise as [`Self::new`] does.
+    /// Creates a folder in memory if the machine has enough memory, and otherwise as [`Self::new`] does.
     pub(crate) fn in_memory(name: &str) -> Result<Self, Failure> {
         memory::folder().map_or_else(|| Self::new(name), |parent| Self::new_in(parent, name))
     }
@@ -104,7 +104,7 @@ fn keeper(folder: &Path, input: Stdio) -> Result<Child, Failure> {
     shell.spawn().map_err(|error| Failure::Started { program: "/bin/sh".into(), error })
 }
 
-/// Removes the folders of programs that were killed together with their keepers.
+/// Removes the folders whose program and keeper were both killed. A keeper is the shell that removes a folder.
 fn remove_abandoned(parent: &Path) {
     // Without /proc, a process with a number from a `.pid` file may be a process of another program.
     if !Path::new("/proc/self/cwd").exists() {
@@ -120,7 +120,8 @@ fn remove_abandoned(parent: &Path) {
     }
 }
 
-/// Locks the owner file of a folder of our user, and returns the lock. Returns `None` if the owner still runs.
+/// Locks the owner file of a folder, and returns the lock. Returns `None` if the owner still runs or the folder belongs
+/// to another user.
 fn abandoned(folder: &Path) -> Option<File> {
     let path = folder.join(OWNER);
     // The owner file of another user may not be a regular file, and an open of it might wait.
@@ -134,7 +135,7 @@ fn abandoned(folder: &Path) -> Option<File> {
 mod tests {
     use super::*;
 
-    /// Creates a folder without a program and without a keeper, as after both were killed.
+    /// Creates a folder as a killed program and a killed keeper leave it.
     fn left_behind(parent: &Path, name: &str) -> PathBuf {
         let path = parent.join(name);
         fs::create_dir(&path).unwrap();

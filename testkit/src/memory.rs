@@ -10,17 +10,17 @@ use rustix::fs::{Access, StatVfs, access, statvfs};
 /// The folder whose files are in memory, on Linux.
 pub(crate) const FOLDER: &str = "/dev/shm";
 
-/// The free bytes that the folder in memory must have. The tests' servers together used up to 200 MiB, and each
-/// PostgreSQL server may keep a log of 1 GiB.
+/// The free bytes that the folder in memory must have. All servers of the tests used up to 200 MiB, and each PostgreSQL
+/// server may also keep a log of 1 GiB.
 const ROOM: u64 = 4 << 30;
 
-/// Returns the folder in memory if it has room, we may write to it, and `TMPDIR` is not set.
+/// Returns the folder in memory, if it has enough room, we may write to it, and `TMPDIR` is not set.
 pub(crate) fn folder() -> Option<&'static Path> {
     let chosen = std::env::var_os("TMPDIR").is_some();
     (!chosen && room(FOLDER) >= ROOM).then(|| Path::new(FOLDER))
 }
 
-/// Returns the bytes that we can use in a folder. Returns 0 if we may not create files in the folder.
+/// Returns the number of bytes that we can use in a folder, or 0 if we may not create files there.
 fn room(folder: &str) -> u64 {
     let is_ours = access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok();
     let free = |told: StatVfs| told.f_bavail.saturating_mul(told.f_frsize);

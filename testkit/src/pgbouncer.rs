@@ -16,7 +16,7 @@ use crate::url::Url;
 const NAME: &str = "PgBouncer";
 const INSTALL: &str = "apt-get install pgbouncer, or brew install pgbouncer";
 
-/// Paths of the program that are outside of many users' `PATH`.
+/// Paths where the program may be, besides the folders on the `PATH`.
 const KNOWN: [&str; 2] = ["/usr/sbin/pgbouncer", "/usr/local/sbin/pgbouncer"];
 
 const PREPARED_STATEMENTS: &str = "max_prepared_statements";
@@ -102,7 +102,6 @@ impl PgBouncer {
     }
 }
 
-/// Returns the path of the installed pooler.
 pub(crate) fn program() -> Result<PathBuf, Failure> {
     let known = || KNOWN.iter().map(PathBuf::from).find(|program| program.is_file());
     in_path("pgbouncer").or_else(known).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })
@@ -146,7 +145,7 @@ fn configuration(server: &Url, port: u16, settings: &Settings) -> String {
     std::iter::once(fixed).chain(others).collect()
 }
 
-/// Returns the users file. It contains the plain password, because the pooler must also log in to the server.
+/// Returns the file of users, with the plain password that the pooler needs for its login to the server.
 fn users(server: &Url) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     format!("{} {}\n", quoted(&server.user), quoted(&server.password))
@@ -164,14 +163,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases_are_compared_as_numbers() {
+    fn versions_are_compared_as_numbers() {
         assert_eq!(release("1.18.0"), Some((1, 18)));
         assert!(release("1.9.0") < release("1.21.0"));
         assert_eq!(release("unknown"), None);
     }
 
     #[test]
-    fn the_last_value_of_a_setting_counts() {
+    fn the_last_value_of_a_setting_is_used() {
         let server = Url::parse("postgres://ann:\"@db:5/x").unwrap();
         let text = configuration(&server, 7, &Settings::transactions().with("default_pool_size", "9"));
         assert_eq!(text.matches("default_pool_size").count(), 1);

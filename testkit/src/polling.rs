@@ -8,7 +8,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// The time after which a condition counts as never met, even on the busiest machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Calls `ask` repeatedly until it returns an answer or the time limit is reached.
+/// Calls `ask` repeatedly until it returns an answer. Returns `None` when the time limit is reached.
 pub(crate) fn poll<T>(limit: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {

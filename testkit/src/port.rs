@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::failure::Failure;
 
-/// The first port. All ports are below the ports that Linux uses for outgoing connections, so no connection takes the
-/// port of a server that is down.
+/// The first port. Linux uses higher ports for outgoing connections, so no connection takes the port of a server that
+/// is down.
 const FIRST: u32 = 10_240;
 const PORTS: u32 = 32_768 - FIRST;
 
 const ATTEMPTS: u32 = 5;
 
-/// The number of ports that this process has checked so far.
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 
 /// Returns a port of 127.0.0.1 on which nothing listens, a different one at each call.
@@ -35,8 +34,7 @@ pub(crate) fn with_free<T>(start: impl Fn(u16) -> Result<T, Failure>) -> Result<
     outcome
 }
 
-/// Returns the next port to check. The first port depends on the process number, and each call returns the port after
-/// it.
+/// Returns the next port to check. The number of the process determines the first of these ports.
 fn next() -> Option<u16> {
     let looked = LOOKED.fetch_add(1, Ordering::Relaxed);
     let offset = process::id().wrapping_mul(2_654_435_761).wrapping_add(looked) % PORTS;

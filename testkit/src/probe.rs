@@ -9,7 +9,7 @@ use crate::url::Url;
 const CONNECT: Duration = Duration::from_secs(3);
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Checks that the server is PostgreSQL or a pooler in front of it: it asks for a login.
+/// Checks that the server is PostgreSQL or a pooler: the server must ask for a login.
 pub(crate) fn postgres(url: &Url) -> io::Result<()> {
     let mut stream = connect(&url.host, url.port)?;
     stream.write_all(&startup(&url.user, &url.database))?;
@@ -39,7 +39,7 @@ fn refusal(stream: TcpStream) -> String {
     String::from_utf8_lossy(message).into_owned()
 }
 
-/// Checks that the server is DynamoDB: it lists tables. Returns the name of the server from its answer.
+/// Checks that the server is DynamoDB by listing its tables. Returns the name of the server from its answer.
 pub(crate) fn dynamodb(host: &str, port: u16) -> io::Result<Option<String>> {
     let mut stream = connect(host, port)?;
     stream.write_all(list_tables(host, port).as_bytes())?;
@@ -53,7 +53,7 @@ pub(crate) fn dynamodb(host: &str, port: u16) -> io::Result<Option<String>> {
     Err(io::Error::other(format!("it does not speak DynamoDB's protocol: {}", head.lines().next().unwrap_or(""))))
 }
 
-/// Checks that the server is Redis: it answers in its protocol, even if it only asks for a password.
+/// Checks that the server answers in the protocol of Redis, even if it only asks for a password.
 pub(crate) fn redis(host: &str, port: u16) -> io::Result<()> {
     let mut stream = connect(host, port)?;
     stream.write_all(b"*1\r\n$4\r\nPING\r\n")?;
@@ -66,8 +66,8 @@ pub(crate) fn redis(host: &str, port: u16) -> io::Result<()> {
     }
 }
 
-/// Returns whether a node of a Redis cluster reports that all slots are served and, if it is a replica, that it has all
-/// of its master's data.
+/// Returns whether a node of a Redis cluster reports that all slots are served. A replica must also have all of its
+/// master's data.
 pub(crate) fn redis_cluster(host: &str, port: u16) -> io::Result<bool> {
     let mut stream = connect(host, port)?;
     stream.write_all(b"CLUSTER INFO\r\nINFO replication\r\nQUIT\r\n")?;
@@ -93,7 +93,7 @@ pub(crate) fn redis_sentinel(host: &str, port: u16, replicas: u32, others: u32) 
     Ok(answer.contains(&format!("slaves={replicas},sentinels={}", others + 1)) && answer.contains("status=ok"))
 }
 
-/// Checks that the server is NATS: it sends its description as soon as a client connects. Returns its version.
+/// Checks that the server is NATS, which describes itself to each new client. Returns the version of the server.
 pub(crate) fn nats(host: &str, port: u16) -> io::Result<Option<String>> {
     let mut line = String::new();
     BufReader::new(connect(host, port)?.take(65_536)).read_line(&mut line)?;
@@ -104,7 +104,7 @@ pub(crate) fn nats(host: &str, port: u16) -> io::Result<Option<String>> {
     Ok(version.map(|(version, _)| version.to_owned()))
 }
 
-/// Checks that the server is RabbitMQ: it begins a conversation in AMQP 0.9.1. Returns its version.
+/// Checks that the server is RabbitMQ by beginning a conversation in AMQP 0.9.1. Returns the version of the server.
 pub(crate) fn rabbitmq(host: &str, port: u16) -> io::Result<Option<String>> {
     let mut stream = connect(host, port)?;
     stream.write_all(b"AMQP\0\0\x09\x01")?;
@@ -131,7 +131,7 @@ fn property(body: &[u8], name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-/// Returns a request that lists the tables. Its signature is invalid, which servers for tests do not check.
+/// Returns a request that lists the tables, with an invalid signature. Servers for tests do not check signatures.
 fn list_tables(host: &str, port: u16) -> String {
     let signature = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, \
          SignedHeaders=host;x-amz-date, Signature=0";

@@ -12,15 +12,14 @@ use crate::failure::{Failure, NotReady};
 use crate::polling::{TIMEOUT, poll};
 use crate::scratch::Scratch;
 
-/// The shell script that starts a server. It writes the `.pid` file first, so that no server runs without the file.
+/// The shell script that writes the `.pid` file and then starts a server.
 ///
-/// A process that a shell starts in the background ignores INT and QUIT, and so do its children. Such a server would
-/// not end when it is asked to; GNU's `env` restores the default signals.
+/// Uses `env` of GNU to restore the signals INT and QUIT, which a background process of a shell ignores.
 const LAUNCHER: &str = r#"
 if env --default-signal=INT,QUIT true 2>/dev/null; then set -- env --default-signal=INT,QUIT "$@"; fi
 echo $$ >"$0" && exec "$@""#;
 
-/// How long a server that is no longer needed may take to end before it is killed.
+/// How long a server may take to end before it is killed.
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +55,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a server. `name` names its log and its `.pid` file in the folder. Only the program, the arguments and the
-    /// variables of `server` are used.
+    /// Starts a server whose log and `.pid` file are named `name`. Uses only the program, the arguments and the
+    /// variables of `server`.
     pub(crate) fn start(scratch: &Scratch, name: &str, server: &Command) -> Result<Self, Failure> {
         let (pid_file, log) = (scratch.path(&format!("{name}.pid")), log_of(scratch, name));
         let failed = |error| Failure::Started { program: server.get_program().into(), error };
@@ -75,8 +74,8 @@ impl Process {
         Ok(Self { child, all_ended: when_closed(ended), pid_file, log })
     }
 
-    /// Starts a server and waits until its log contains `word` and it answers. `file` names its log and its `.pid`
-    /// file.
+    /// Starts a server, and waits until its log contains `word` and the server answers. The log and the `.pid` file are
+    /// named `file`.
     pub(crate) fn start_until(
         scratch: &Scratch,
         (server, file): (&'static str, &str),
@@ -97,7 +96,8 @@ impl Process {
         Self::start(scratch, file, command)?.started(server, || listens() && answers())
     }
 
-    /// Waits until the server is ready. Otherwise returns a failure with the end of its log.
+    /// Waits until the server is ready. Returns a failure with the end of the log if the server ends or the time limit
+    /// is reached.
     pub(crate) fn started(mut self, server: &'static str, is_ready: impl Fn() -> bool) -> Result<Self, Failure> {
         match self.ready(is_ready) {
             Ok(()) => Ok(self),
@@ -132,7 +132,7 @@ impl Process {
         send(Signal::Stop, self.last_children().into_iter());
     }
 
-    /// Stops the server (SIGSTOP), and lists its children. A stopped server starts no more children.
+    /// Stops the server, so that it starts no more children, and lists its children.
     fn last_children(&self) -> Vec<u32> {
         send(Signal::Stop, std::iter::once(self.id()));
         // The server may be forking until it has stopped.
@@ -144,7 +144,7 @@ impl Process {
         send(Signal::Continue, children(self.id()).into_iter().chain([self.id()]));
     }
 
-    /// Ends the process and its children. Returns when all of them have ended.
+    /// Ends the process and its children, and waits until all of them have ended.
     pub(crate) fn end(&mut self, signal: Signal) -> Result<ExitStatus, Failure> {
         self.end_within(TIMEOUT, signal)
     }
@@ -174,7 +174,7 @@ pub(crate) fn log_of(scratch: &Scratch, name: &str) -> PathBuf {
     scratch.path(&format!("{name}.log"))
 }
 
-/// Sends a message when all processes that hold the other end of the pipe have ended.
+/// Returns a receiver that gets a message when all processes have closed the other end of the pipe.
 fn when_closed(mut pipe: PipeReader) -> Receiver<()> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -255,8 +255,8 @@ mod tests {
         process.end_within(Duration::from_secs(60), Signal::Kill).unwrap();
     }
 
-    /// A shell that runs a test in the background with `&` starts the test with INT and QUIT ignored, and the servers
-    /// of the test inherit that. A server must still end after QUIT.
+    /// A test in the background of a shell ignores INT and QUIT, and so do its servers. A server must still end after
+    /// QUIT.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_server_receives_signals_that_its_parent_ignores() {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_ends_when_a_server_ends_at_once() {
+    fn a_server_that_ends_at_once_is_not_waited_for() {
         let scratch = Scratch::new("process-end-test").unwrap();
         let mut process = Process::start(&scratch, "shell", &shell("echo no good >&2; exit 3")).unwrap();
         let why = process.ready(|| false).unwrap_err();

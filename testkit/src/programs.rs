@@ -10,7 +10,7 @@ pub fn in_path(name: &str) -> Option<PathBuf> {
     env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// Returns the first program of this name on the path or in /usr/sbin, which is not on the path of most users.
+/// Returns the first program of this name on the path or in `/usr/sbin`.
 pub(crate) fn of_system(name: &str) -> Option<PathBuf> {
     in_path(name).or_else(|| Some(Path::new("/usr/sbin").join(name)).filter(|program| program.is_file()))
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::failure::Failure;
 
-/// A Python environment in `target/tools`. Its packages are no dependencies of this workspace.
+/// A Python environment in `target/tools`, whose packages are not dependencies of this workspace.
 struct Environment {
     folder: &'static str,
     packages: &'static [&'static str],
@@ -51,7 +51,7 @@ impl Environment {
     }
 }
 
-/// Returns whether the module can be imported. A half-finished environment fails this check too.
+/// Returns whether the module can be imported.
 fn has_module(python: &Path, module: &str) -> bool {
     let imported = Command::new(python).args(["-c", &format!("import {module}")]).output();
     imported.is_ok_and(|output| output.status.success())

@@ -17,7 +17,6 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a folder. The name says what it is for.
     pub(crate) fn new(name: &str) -> Result<Self, Failure> {
         Self::make(Folder::new(name)?, Account::for_servers)
     }
@@ -27,8 +26,8 @@ impl Scratch {
         Self::make(Folder::in_memory(name)?, Account::for_servers)
     }
 
-    /// Creates a folder for a server that runs as our own user, even as root. Another user may have no access to the
-    /// program.
+    /// Creates a folder for a server that runs as our own user, even if we are root. Another user may have no access to
+    /// the program.
     pub(crate) fn as_ourselves(name: &str) -> Result<Self, Failure> {
         Self::make(Folder::new(name)?, |_| Ok(Account::Own))
     }
@@ -54,7 +53,8 @@ impl Scratch {
         Ok(path)
     }
 
-    /// Returns a command that runs in this folder as the user of the servers. Ctrl-C in the terminal does not end it.
+    /// Returns a command that runs in this folder as the user of the servers. Ctrl-C in the terminal does not end the
+    /// command.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         // In English, because some messages are parsed.
@@ -63,7 +63,6 @@ impl Scratch {
         command
     }
 
-    /// Runs a command and waits for its end. Returns a failure if the command fails.
     pub(crate) fn run(&self, command: &mut Command) -> Result<(), Failure> {
         let program = command.get_program().to_owned();
         let output = command.output().map_err(|error| Failure::Started { program: program.clone().into(), error })?;

@@ -78,7 +78,7 @@ impl Image {
     }
 }
 
-/// A server that we started. It ends when `guard` is dropped.
+/// A server that we started. The server ends when `guard` is dropped.
 pub(crate) struct Started {
     pub(crate) url: String,
     pub(crate) version: Option<String>,

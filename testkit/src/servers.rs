@@ -90,7 +90,7 @@ pub fn shared_rabbitmq() -> Result<&'static Server, &'static Failure> {
     SHARED.get_or_init(|| rabbitmq(None)).as_ref()
 }
 
-/// The URL and the way that the environment variables or the caller demand.
+/// A request from environment variables or from the caller: for the server at a URL, or for one way to get a server.
 struct Request {
     url: Option<String>,
     way: Option<Way>,
@@ -137,9 +137,9 @@ fn started(kind: &'static Kind, way: Way) -> Result<Started, Failure> {
     }
 }
 
-/// Returns whether another way may be tried after this failure. Docker may fail for any reason, but installed programs
-/// must start.
+/// Returns whether another way may be tried after this failure.
 fn leaves_other_ways(way: Way, failure: &Failure) -> bool {
+    // Installed programs that do not start are an error.
     way == Way::Docker || matches!(failure, Failure::NotInstalled { .. })
 }
 
@@ -197,7 +197,7 @@ mod tests {
     use crate::port;
     use crate::server::{Image, Run};
 
-    /// A kind of server for tests, whose programs are not installed.
+    /// A kind of server whose programs are never installed.
     const NOWHERE: Kind = Kind {
         name: "Nowhere",
         url_variable: "NOWHERE_URL",
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn installed_programs_must_start() {
+    fn a_start_failure_of_installed_programs_is_returned() {
         assert!(matches!(find(&BROKEN, &wanted(None)), Err(Failure::NoFreePort)));
     }
 

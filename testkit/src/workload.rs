@@ -86,11 +86,12 @@ impl Caller {
         Ok(())
     }
 
-    /// Repeats a call until it returns an answer, because every fault ends sooner or later.
+    /// Repeats a call until it returns an answer.
     async fn answer<T, F>(&self, mut call: impl FnMut() -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
     {
+        // Needs no limit, because every fault of these tests ends.
         loop {
             match call().await {
                 Ok(answer) => {
@@ -135,7 +136,7 @@ impl Caller {
         }
     }
 
-    /// Changes a counter that only this caller changes, and checks its value. Changes a counter that all callers share.
+    /// Changes a counter of this caller, and checks its value. Also changes a counter that all callers share.
     async fn apply(&self, id: &str, round: i64) -> Result<()> {
         let (counters, change) = (&self.namespaces.counters, Change::new(OpId::new(id)?, 1));
         let own = Key::new(self.name.as_str())?;

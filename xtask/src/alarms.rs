@@ -16,10 +16,10 @@ use crate::steps::step;
 /// The number of threads that keep the processors busy.
 const BUSY: usize = 4;
 
-/// The number of runs per backend. A run in memory takes only seconds.
+/// The number of runs of each backend's suite.
 const RUNS: [(&str, usize); 5] = [("memory", 300), ("sqlite", 10), ("postgres", 10), ("redis", 10), ("dynamo", 10)];
 
-/// The backend whose server is not among the system's packages.
+/// The backend whose server, dynoxide, is installed with cargo and not as a package of the system.
 const NEEDS_DYNOXIDE: &str = "dynamo";
 
 pub(crate) fn run(wanted: Option<&str>) -> Result<()> {
@@ -52,7 +52,6 @@ fn suites(chosen: &[(&'static str, usize)]) -> Result<Vec<Suite>> {
     chosen.iter().map(|chosen| Suite::of(*chosen, &mut programs)).collect()
 }
 
-/// The suite of one backend.
 struct Suite {
     backend: &'static str,
     runs: usize,
@@ -60,7 +59,7 @@ struct Suite {
 }
 
 impl Suite {
-    /// Creates the suite of a backend, and moves the backend's program out of `programs`.
+    /// Creates the suite of a backend, and removes the backend's program from `programs`.
     fn of((backend, runs): (&'static str, usize), programs: &mut Vec<Program>) -> Result<Self> {
         let own = programs.iter().position(|program| program.is_of(&format!("storagebox-{backend}")));
         let own = own.with_context(|| format!("cargo built no suite of storagebox-{backend}"))?;
@@ -74,7 +73,7 @@ impl Suite {
     }
 }
 
-/// Runs a suite once. Returns whether the run failed, and then prints its output.
+/// Runs a suite once. If the run fails, prints its output and returns true.
 fn is_alarm(suite: Program) -> bool {
     let ran = suite.run();
     let (outcome, output) = match &ran.outcome {

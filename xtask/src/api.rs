@@ -25,16 +25,14 @@ const HEAVY: [Library; 6] = [
     ("storagebox-transports", "nats,postgres,rabbitmq,redis-streams"),
 ];
 
-/// The lists to check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Lists {
-    /// The lists of libraries with few dependencies.
+    /// Only the lists of libraries with few dependencies.
     Light,
     All,
 }
 
-/// Writes the lists, or checks that they are up to date. Returns a summary, which also says if the toolchain is
-/// missing.
+/// Writes the lists, or checks that they are up to date. Returns a summary.
 pub(crate) fn run(lists: Lists, check: bool) -> Result<String> {
     if !has_nightly() {
         return Ok(format!("NOT CHECKED: rustup toolchain install {MINIMUM_NIGHTLY_RUST_VERSION} or newer"));
@@ -47,7 +45,7 @@ pub(crate) fn run(lists: Lists, check: bool) -> Result<String> {
     Ok(format!("{} libraries", libraries.len()))
 }
 
-/// Returns whether a nightly toolchain is installed. Only nightly writes the documentation as JSON, an unstable format.
+/// Returns whether a nightly toolchain is installed, which the documentation as JSON needs.
 fn has_nightly() -> bool {
     captured(nightly(&["--version"])).is_ok()
 }
@@ -93,7 +91,7 @@ fn list(library: &str, features: &str) -> Result<String> {
     Ok(names.items().map(|name| format!("{name}\n")).collect())
 }
 
-/// Returns cargo of the nightly toolchain, whichever toolchain runs this task.
+/// Returns a cargo command of the nightly toolchain, even if another toolchain runs this task.
 fn nightly(arguments: &[&str]) -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo"]).args(arguments).current_dir(workspace::root());

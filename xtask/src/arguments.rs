@@ -32,8 +32,8 @@ pub(crate) enum Task {
     Prove(Part),
     /// Run backends under faults, check every answer, and print what has grown
     ///
-    /// If no backend is named, also runs the tests `whatever_...` of the parsers with random inputs afterwards, each
-    /// for as many seconds as there are minutes.
+    /// If no backend is named, afterwards also runs the tests `fuzz_...` of the parsers with random inputs. With
+    /// `--minutes 10`, each of these tests runs for 10 seconds.
     Soak(Soak),
     /// Regenerate conformance/CLAUSES.md
     Clauses {
@@ -68,7 +68,7 @@ pub(crate) enum Servers {
 }
 
 impl Servers {
-    /// Returns the requested way; `None` for no servers.
+    /// Returns how the servers are started, or `None` if the tests start no server.
     pub(crate) fn way(self) -> Option<Way> {
         match self {
             Self::Docker => Some(Way::Docker),
@@ -114,8 +114,8 @@ pub(crate) enum Part {
     Bench,
     /// The example `pipeline` with workers and a broker that are killed, over one transport or over each
     ///
-    /// Then the same without deduplication: money and parcels must not balance. Then messages that are parked until the
-    /// store no longer remembers them, and sent again.
+    /// Then runs the example without deduplication, and fails unless an order is paid or shipped more than once. Then
+    /// keeps messages back until the store no longer remembers them, and sends them again.
     Pipeline { transport: Option<String> },
     /// Each mistake of proofs/mutants in a copy of its backend: the named case must notice the mistake
     Mutants(Filter),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arguments_are_consistent() {
+    fn the_definition_of_the_arguments_is_valid() {
         use clap::CommandFactory;
         Arguments::command().debug_assert();
     }

@@ -5,17 +5,18 @@ use crate::workspace;
 
 const FOLDER: &str = "docs/certified";
 
-/// Returns the rows of the index: a server with its version, and the file of its certificate.
+/// Returns the rows of the index of certificates: a server with its version, and the file of its certificate.
 fn listed(index: &str) -> Vec<(&str, &str)> {
     let rows = index.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | [`"));
     rows.filter_map(|(server, file)| Some((server.split(',').next()?, file.split_once('`')?.0))).collect()
 }
 
-/// Returns whether the table of backends names the product and, next to it, the part of the version that users choose.
+/// Returns whether the table of backends lists the server's product and version.
 fn is_named(table: &str, server: &str) -> bool {
     let Some((product, version)) = server.split_once(' ') else { return false };
     let mut numbers = version.split('.');
     let major = numbers.next().unwrap_or_default();
+    // The table lists the first number of a PostgreSQL version, and no version of dynoxide.
     let version = match product {
         "PostgreSQL" => major.to_owned(),
         "dynoxide" => return table.contains(product),
@@ -26,7 +27,7 @@ fn is_named(table: &str, server: &str) -> bool {
     names.any(|list| list.split([' ', ',']).any(|known| known == version))
 }
 
-/// Returns whether the character can be part of the list of versions after a product: "8.0, 8.1 and 9.1".
+/// Returns whether the character can be in a list of versions such as "8.0, 8.1 and 9.1".
 fn is_of_list(c: char) -> bool {
     c.is_ascii_digit() || [' ', ',', '.', 'a', 'n', 'd'].contains(&c)
 }

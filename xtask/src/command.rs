@@ -32,8 +32,6 @@ fn is_of_this_package(variable: &OsStr) -> bool {
 }
 
 /// Runs a child silently and returns its standard output.
-///
-/// The error of a failed child holds all its output, so cargo's progress is turned off.
 pub(crate) fn captured(command: Command) -> Result<String> {
     BackgroundCommand::begin(command)?.captured()
 }
@@ -43,7 +41,7 @@ pub(crate) fn silent(command: Command) -> Result<String> {
     captured(command).map(|_| String::new())
 }
 
-/// A child that runs silently in the background. It is killed when this value is dropped.
+/// A child that runs silently in the background, and is killed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct BackgroundCommand {
     command: Command,
@@ -84,7 +82,6 @@ impl BackgroundCommand {
         Ok(output)
     }
 
-    /// Returns whether the child has not ended yet.
     pub(crate) fn is_running(&mut self) -> bool {
         self.child.as_mut().is_some_and(|child| child.try_wait().is_ok_and(|status| status.is_none()))
     }
@@ -109,7 +106,7 @@ pub(crate) fn not_started(command: &Command) -> String {
     format!("`{}` did not start", line(command))
 }
 
-/// Fails if the child did not succeed. The error holds the child's output.
+/// Returns an error with the output of the child if the child did not succeed.
 pub(crate) fn checked(command: &Command, status: ExitStatus, output: impl FnOnce() -> String) -> Result<()> {
     match status.success() {
         true => Ok(()),
@@ -123,8 +120,8 @@ fn line(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a child and passes each line of both its outputs to `hear`. A child that prints nothing for the time `silence`
-/// is killed.
+/// Runs a child and passes each line of both its outputs to `hear`. Kills a child that prints nothing for the time
+/// `silence`.
 pub(crate) fn heard(mut command: Command, silence: Duration, mut hear: impl FnMut(&str)) -> Result<()> {
     // One pipe for both outputs keeps the order of the lines.
     let (reader, writer) = io::pipe()?;
@@ -146,9 +143,10 @@ pub(crate) fn heard(mut command: Command, silence: Duration, mut hear: impl FnMu
     }
 }
 
-/// Reads lines on a thread that is not joined, because a process that a killed child started may hold the pipe open.
+/// Reads lines on a separate thread.
 fn lines(reader: PipeReader) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
+    // The thread is never joined: after the child is killed, its own children may hold the pipe open.
     thread::spawn(move || BufReader::new(reader).split(b'\n').try_for_each(|line| sender.send(line)));
     receiver
 }
@@ -174,12 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn a_success_gives_its_output() {
+    fn a_captured_command_returns_its_output() {
         assert_eq!(captured(shell("echo yes; echo no >&2")).unwrap(), "yes\n");
     }
 
     #[test]
-    fn a_failure_gives_its_exit_code_and_all_its_output() {
+    fn a_failed_command_reports_its_exit_code_and_all_output() {
         let error = captured(shell("echo one; echo two >&2; exit 7")).unwrap_err();
         assert_eq!(exit_code(&error), 7);
         assert!(error.to_string().starts_with("one\ntwo\n"));
@@ -202,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn heard_passes_lines_on_in_order_and_keeps_the_exit_code() {
+    fn lines_and_exit_code_of_a_child_are_passed_on() {
         let mut lines = Vec::new();
         let child = shell("echo one; echo two >&2; echo three; exit 7");
         let heard = heard(child, Duration::MAX, |line| lines.push(line.to_owned()));
@@ -210,7 +208,7 @@ mod tests {
         assert_eq!(lines, ["one", "two", "three"]);
     }
 
-    /// A process that the child started survives, and holds the pipe open.
+    /// The child has started a process that survives the child and holds the pipe open.
     #[test]
     fn a_silent_child_is_killed() {
         let mut lines = Vec::new();

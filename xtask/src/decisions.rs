@@ -7,7 +7,7 @@ use crate::workspace;
 const FOLDER: &str = "docs/adr";
 const INDEX: &str = "docs/adr/README.md";
 
-/// Returns the expected rows of the index, in the order of the decisions.
+/// Returns the rows that the index must have, in the order of the decisions.
 fn rows() -> Result<Vec<String>> {
     let paths = workspace::entries(FOLDER)?;
     let names: Vec<_> = paths.iter().map(|path| workspace::name(path)).filter(|name| name != "README.md").collect();

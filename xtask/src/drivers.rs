@@ -24,7 +24,7 @@ pub(crate) fn check() -> Result<String> {
     ]))?)
 }
 
-/// Runs each example on a PostgreSQL, and checks what it did. Then runs the suite's cases of a bank through Python.
+/// Runs each example on a PostgreSQL server, and the suite's cases of a bank through Python.
 pub(crate) fn run() -> Result<()> {
     shown(elsewhere(cargo(["test", "--locked", "--manifest-path", MANIFEST]))?)?;
     let suite = ["test", "--locked", "-p", "storagebox-postgres", "--test", "prove", "--"];

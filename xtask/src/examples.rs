@@ -9,12 +9,12 @@ use crate::workspace;
 
 const PACKAGE: &str = "storagebox-examples";
 
-/// Runs every example as built for the tests; each must succeed. Returns their names.
+/// Runs every example that was built for the tests, and returns their names.
 pub(crate) fn run() -> Result<String> {
     each(|name| Ok(Command::new(workspace::example(name)?)))
 }
 
-/// Runs every example with `cargo run`, as users do, with the dependencies of that build. Returns their names.
+/// Runs every example with `cargo run`, as users do, and returns their names.
 pub(crate) fn each_alone() -> Result<String> {
     each(|name| Ok(cargo(["run", "--locked", "-p", PACKAGE, "--example", name])))
 }

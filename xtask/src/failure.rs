@@ -6,11 +6,10 @@ use anyhow::Error;
 
 use crate::needed::Lacking;
 
-/// A child process that failed.
 #[derive(Debug)]
 pub(crate) struct ChildFailure {
     pub(crate) command: String,
-    /// `None` if the child was killed.
+    /// The exit code of the child, or `None` if the child was killed.
     pub(crate) code: Option<i32>,
     pub(crate) output: String,
 }
@@ -46,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_of_a_failed_child_is_passed_on_and_never_0() {
+    fn the_exit_code_of_a_failed_child_is_kept_and_never_zero() {
         assert_eq!(code_of(Some(101)), 101);
         assert_eq!(code_of(Some(256)), 1);
         assert_eq!(code_of(None), 1);

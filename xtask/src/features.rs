@@ -25,10 +25,7 @@ const REDIS: &[&str] = &["redis", "redis-cluster", "redis-pool", "redis-sentinel
 
 const FACADE: &str = "storagebox";
 
-/// Checks the facade, without features and with each feature alone.
-///
-/// The README's first command builds `storagebox-cli` with one feature, and the tests build it with all features.
-/// `cargo xtask prove features` checks each package by itself, and builds its documentation too.
+/// Checks the facade without features and with each feature alone.
 pub(crate) fn each_used() -> Result<String> {
     each(&[package(FACADE)?], check)
 }
@@ -38,8 +35,7 @@ pub(crate) fn each_alone() -> Result<String> {
     each(&packages_with_features()?, check)
 }
 
-/// Builds the documentation of each published package, without features and with each feature alone. A link is broken
-/// if only another feature provides its target.
+/// Builds the documentation of each published package, without features and with each feature alone.
 pub(crate) fn each_documented() -> Result<String> {
     let mut packages = packages_with_features()?;
     packages.retain(Package::is_published);
@@ -79,7 +75,7 @@ fn document(package: &str, feature: Option<&str>) -> Result<String> {
     silent(command)
 }
 
-/// Tests the facade's error for a backend whose feature is off. The other tests run with all features.
+/// Tests the facade's error for a backend whose feature is off.
 pub(crate) fn off_is_named() -> Result<String> {
     silent(cargo(["test", "--locked", "-p", FACADE, "--no-default-features", "--test", "open"]))
 }
@@ -98,13 +94,13 @@ fn one_driver_in(package: &Package) -> Result<()> {
         let arguments = of_package.into_iter().chain(with(feature)).chain(["-e", "normal", "--prefix", "none"]);
         let drivers = foreign(&captured(cargo(arguments))?, feature);
         if !drivers.is_empty() {
-            bail!("{} with {} brings the drivers {}", package.name, named(feature), drivers.join(", "));
+            bail!("{} with {} depends on the drivers {}", package.name, named(feature), drivers.join(", "));
         }
     }
     Ok(())
 }
 
-/// Returns the drivers in this list of crates that the feature must not bring.
+/// Returns the drivers in this dependency tree that the feature must not include.
 fn foreign(tree: &str, feature: Option<&str>) -> Vec<&'static str> {
     let is_in_tree = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
     DRIVERS

@@ -28,12 +28,12 @@ debug = false
 [workspace]
 ";
 
-/// The largest number of lines of a program.
+/// The most lines that a program may have.
 const LINES: usize = 20;
-/// The words that a newcomer need not know.
+/// Words that no program may contain, because a newcomer does not know them.
 const NEEDLESS: [&str; 5] = ["Retry", "TryInto", "TryFrom", "Ext", "parts::"];
 
-/// Builds the crate and runs each of its programs. Returns their names.
+/// Builds a crate outside the workspace, runs its programs, and returns the names of the programs.
 pub(crate) fn run() -> Result<String> {
     let folder = workspace::builds()?.join("fresh");
     let programs = programs()?;
@@ -46,7 +46,7 @@ pub(crate) fn run() -> Result<String> {
     Ok(programs.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the programs with their names, sorted.
+/// Returns the name and the text of each program, sorted.
 fn programs() -> Result<Vec<(String, String)>> {
     let readme = workspace::read("README.md")?;
     let mut programs = vec![("readme".to_owned(), program(&readme).context("README.md has no block of Rust")?)];
@@ -59,14 +59,14 @@ fn programs() -> Result<Vec<(String, String)>> {
     Ok(programs)
 }
 
-/// Returns the README's first block of Rust with the `main` function that the block leaves out.
+/// Returns the README's first Rust block, wrapped in a `main` function.
 fn program(readme: &str) -> Option<String> {
     let (_, block) = readme.split_once("```rust\n")?;
     let (block, _) = block.split_once("```")?;
     Some(format!("#[tokio::main]\nasync fn main() -> storagebox::Result<()> {{\n{block}Ok(())\n}}\n"))
 }
 
-/// Checks that a newcomer could have written the program.
+/// Checks that the program is short and contains no word of `NEEDLESS`.
 fn check_simplicity(name: &str, text: &str) -> Result<()> {
     if let Some(word) = NEEDLESS.into_iter().find(|word| text.contains(word)) {
         bail!("no newcomer would write the program {name}: it needs `{word}`");
@@ -94,14 +94,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_part_and_the_readme_have_a_program() {
+    fn each_part_and_the_readme_have_an_example_program() {
         let names: Vec<_> = programs().unwrap().into_iter().map(|(name, _)| name).collect();
         let expected = ["bank", "counters", "dedup", "deduplicator", "ledger", "ordered_values", "readme", "tokens"];
         assert_eq!(names, expected);
     }
 
     #[test]
-    fn a_program_that_a_newcomer_would_not_write_is_refused() {
+    fn a_program_with_many_lines_or_a_needless_word_is_refused() {
         assert!(check_simplicity("short", "use storagebox::Store;\n").is_ok());
         assert!(check_simplicity("long", &"\n".repeat(21)).is_err());
         assert!(check_simplicity("trait", "use storagebox::parts::ItemBank;\n").is_err());

@@ -8,7 +8,7 @@ use crate::workspace;
 
 const GUIDE: &str = "docs/GUIDE.md";
 
-/// A quoted block, with the path in the line above it.
+/// A block of a guide, and the path that the line above the block links to.
 struct Excerpt<'a> {
     path: Option<PathBuf>,
     lines: Vec<&'a str>,
@@ -44,7 +44,7 @@ fn linked(line: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Returns whether the text contains these consecutive lines, with the same indentation in front of each.
+/// Returns whether the text contains these lines in sequence, with any common indentation.
 fn holds(text: &str, excerpt: &[&str]) -> bool {
     let lines: Vec<_> = text.lines().collect();
     let Some(first) = excerpt.first() else { return false };
@@ -76,7 +76,7 @@ fn each_excerpt_of_the_guide_is_in_its_file() {
 }
 
 #[test]
-fn an_excerpt_that_differs_from_its_file_is_found() {
+fn an_excerpt_that_differs_from_its_file_is_reported() {
     let quote = |code: &str| format!("From [the guide's check](../xtask/src/guide.rs):\n\n```rust\n{code}\n```\n");
     let there =
         quote("while let Some(line) = lines.next() {\n    if let Some(language) = line.strip_prefix(\"```\") {");

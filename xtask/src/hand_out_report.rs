@@ -6,7 +6,7 @@ use anyhow::{Result, bail, ensure};
 
 const HEADER: &str = "id,item,outcome";
 
-/// The content of one or more reports. Errors name lines and never their content, because items are worth money.
+/// The content of one or more reports. Errors name lines instead of items, because an item may be worth money.
 #[derive(Debug, Default)]
 pub(crate) struct HandOutReport<'a> {
     pub(crate) lines: usize,
@@ -59,14 +59,12 @@ impl<'a> HandOutReport<'a> {
     }
 }
 
-/// Fails if a number is not the expected one.
 pub(crate) fn check_count(what: &str, expected: usize, found: usize) -> Result<()> {
     ensure!(expected == found, "{what}: {found}, not {expected}");
     Ok(())
 }
 
-/// Returns the id and its item. The id may be quoted and contain commas; the items of these checks contain no quotes
-/// and no commas.
+/// Returns the id, which may be quoted and contain commas, and its item.
 fn fields(line: &str) -> Option<(&str, Option<&str>)> {
     let mut fields = line.rsplitn(3, ',');
     let (outcome, item, id) = (fields.next()?, fields.next()?, fields.next()?);
@@ -86,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_correct_report_is_counted() {
+    fn ids_and_items_are_read_from_a_correct_report() {
         let text = report(&["ada,A,new", "bob,B,new", "ada,A,again", "\"c,d\",,empty"]);
         let report = HandOutReport::read([text.as_str(), text.as_str()]).unwrap();
         assert_eq!((report.lines, report.by_id.len(), report.items.len()), (8, 3, 2));
@@ -94,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_report_is_refused_with_the_line() {
+    fn the_error_for_a_wrong_report_names_the_line() {
         for (lines, why) in [
             (vec!["ada,A,new", "ada,B,new"], "the id on line 3 of a report has two items"),
             (vec!["ada,A,new", "ada,,empty"], "the id on line 3 of a report has two items"),
@@ -110,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_was_never_in_the_bank_is_found() {
+    fn an_item_that_was_never_in_the_bank_is_reported() {
         let text = report(&["ada,A,new"]);
         let report = HandOutReport::read([text.as_str()]).unwrap();
         assert!(report.check_items("A\nB").is_ok());

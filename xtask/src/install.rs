@@ -29,8 +29,7 @@ pub(crate) fn all() -> Result<PendingInstalls> {
     Ok(PendingInstalls { packages, dynoxide })
 }
 
-/// Installations that run concurrently with other steps. The installation of packages mostly waits, and the build of
-/// dynoxide mostly uses one core.
+/// Installations that run concurrently with other steps.
 #[must_use]
 pub(crate) struct PendingInstalls {
     packages: Option<JoinHandle<Result<String>>>,
@@ -51,9 +50,10 @@ impl PendingInstalls {
     }
 }
 
-/// Waits for the packages even if another step fails first: half-installed packages are worse than a wait.
+/// Waits for the packages, even if another step has failed.
 impl Drop for PendingInstalls {
     fn drop(&mut self) {
+        // Half-installed packages are worse than a wait.
         let _ = self.packages.take().map(JoinHandle::join);
     }
 }
@@ -81,7 +81,7 @@ impl Rights {
         })
     }
 
-    /// Returns a command that runs as root, without prompts. With `RUNLEVEL=1` no package starts its service.
+    /// Returns a command that runs as root, without prompts and without starting installed services.
     fn command(self, words: &[&str]) -> Command {
         let settings = ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1"];
         let words = settings.iter().chain(words);
@@ -130,7 +130,6 @@ impl Plan {
     }
 }
 
-/// Returns the script that installs the packages.
 fn script(packages: &str) -> String {
     let install = "apt-get install --yes --no-install-recommends";
     // Prevents Debian's package from creating a cluster and starting its server; the tests create their own. If the
@@ -141,7 +140,7 @@ fn script(packages: &str) -> String {
     format!("apt-get update\n{before}{install} {packages}")
 }
 
-/// Builds dynoxide if it is missing. Returns a summary.
+/// Builds dynoxide if it is missing, and returns a summary.
 pub(crate) fn dynoxide() -> Result<String> {
     if Dynamo::is_installed() {
         return Ok("it is there".to_owned());
@@ -149,11 +148,10 @@ pub(crate) fn dynoxide() -> Result<String> {
     captured(dynoxide_by_cargo()).map(|_| "installed dynoxide".to_owned())
 }
 
-/// The dependencies that dynoxide uses when it starts, but not for requests.
+/// The dependencies of dynoxide that are built without optimisation, because dynoxide uses them only at its start.
 const SELDOM: [&str; 4] = ["clap_builder", "regex-automata", "regex-syntax", "tracing-subscriber"];
 
-/// Returns the command that installs dynoxide. Variables that name the workspace's build folder are removed, so that
-/// cargo builds in a separate folder.
+/// Returns the command that installs dynoxide, without the variables that name the workspace's build folder.
 fn dynoxide_by_cargo() -> Command {
     let mut command = cargo(dynamodb::INSTALL.split_whitespace().skip(1));
     // Optimises dynoxide, because the suite often waits for it, and leaves out debug information. Link-time
@@ -179,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_names_what_will_be_installed() {
+    fn the_install_plan_lists_the_missing_programs() {
         let lacking = || Program { name: "Lacking", package: "lacking", elsewhere: "brew install lacking" };
         let plan = |rights| Plan { programs: vec![lacking()], rights, dynoxide: true }.to_string();
         assert!(plan(Rights::Root).contains("by apt-get: lacking; no service is started\n"));
@@ -204,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn dynoxide_is_installed_by_the_command_in_error_messages() {
+    fn error_messages_show_the_command_that_installs_dynoxide() {
         let command = dynoxide_by_cargo();
         let expected: Vec<_> = dynamodb::INSTALL.split_whitespace().collect();
         assert_eq!(words(&command)[1..expected.len()], expected[1..]);

@@ -31,8 +31,7 @@ pub(crate) fn run() -> Result<()> {
     outcome
 }
 
-/// Runs the steps that build in the tests' build folder, one after another, because cargo locks the folder for one
-/// build at a time.
+/// Runs the steps that build in the tests' build folder, one after another.
 fn builds_here(steps: &mut Steps) -> Result<()> {
     steps.step("format", || silent(cargo(["fmt", "--all", "--check"])))?;
     steps.step("clippy", || silent(clippy()))?;
@@ -43,21 +42,19 @@ fn builds_here(steps: &mut Steps) -> Result<()> {
     steps.step("what the packages hold", packages::run)
 }
 
-/// Runs the steps that have separate build folders.
+/// Runs the steps that build in separate folders.
 fn builds_elsewhere(steps: &mut Steps) -> Result<()> {
     steps.step("a fresh crate with one feature", fresh::run)?;
     steps.step("the examples of drivers", drivers::check)?;
     steps.step("the public names", || api::run(Lists::Light, true))
 }
 
-/// Returns the command for clippy of libraries and programs. The gate only compiles tests without warnings; `cargo
-/// xtask prove features` lints them.
+/// Returns the command for clippy of libraries and programs, without tests.
 fn clippy() -> Command {
     cargo(["clippy", "--workspace", "--locked", "--", "-D", "warnings"])
 }
 
-/// Returns the command that builds the documentation of all packages at once. It uses the compiler and the arguments of
-/// clippy, so that cargo reuses what clippy has checked.
+/// Returns the command that builds the documentation of all packages at once, and reuses what clippy has checked.
 fn documentation() -> Command {
     let mut command = cargo(["doc", "--workspace", "--no-deps", "--locked"]);
     command.env("RUSTDOCFLAGS", "-D warnings");
@@ -67,7 +64,7 @@ fn documentation() -> Command {
     command
 }
 
-/// The form in which clippy passes `-D warnings` to its compiler. With another value, the packages would be compiled
+/// The form in which clippy passes `-D warnings` to its compiler. With another value, all packages would be compiled
 /// again.
 const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 

@@ -28,7 +28,7 @@ pub(crate) struct Filter {
     /// One mutant instead of all, or the mutants of one clause, such as ER-5
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Option<String>,
-    /// Only look whether every patch fits and every case exists
+    /// Only check whether every patch applies and every case exists
     #[arg(long)]
     pub(crate) check: bool,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Filter {
 /// The verdict for a mutant that is not tried, because its case fails even without the patch.
 const RED: &str = "its case fails without the patch";
 
-/// The backend whose server is not among the system's packages.
+/// The backend whose server, dynoxide, is installed with cargo and not as a package of the system.
 const NEEDS_DYNOXIDE: &str = "dynamo";
 
 /// Runs the catalogues. Fails if a patch does not fit, a case does not pass without a patch, or a mutant survives.
@@ -53,7 +53,7 @@ pub(crate) fn run(filter: &Filter) -> Result<()> {
     println!("\n{table}");
     outcome?;
     let survivors = table.survivors();
-    ensure!(survivors.is_empty(), "not caught: {}", survivors.join(", "));
+    ensure!(survivors.is_empty(), "no case noticed these mutants: {}", survivors.join(", "));
     Ok(())
 }
 
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_backend_or_one_mutant_is_chosen() {
+    fn the_filter_selects_one_backend_or_one_mutant() {
         let all = || catalogue::read().unwrap();
         let of = |filter: &Filter| chosen(all(), filter).unwrap();
         let sqlite = Filter { backend: Some("sqlite".to_owned()), ..Filter::default() };

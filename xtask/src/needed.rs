@@ -8,7 +8,7 @@ use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::programs::in_path;
 use storagebox_testkit::redis::Redis;
 
-/// A program that the tests start, the Debian package that contains it, and how to get it elsewhere.
+/// A program that the tests start, the Debian package that contains it, and the command that installs it on macOS.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
@@ -18,7 +18,6 @@ pub(crate) struct Program {
 
 pub(crate) const POSTGRES: &str = "postgresql";
 
-/// Returns the programs that are not installed.
 pub(crate) fn missing() -> Vec<Program> {
     let in_path = |name| in_path(name).is_some();
     let programs = [

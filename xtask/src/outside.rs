@@ -5,10 +5,10 @@ use anyhow::{Context, Result};
 use crate::command::{captured, cargo};
 use crate::workspace;
 
-/// The folders of the backends, with the prefix of the suite's lines about each.
+/// The folders of the example backends, each with the prefix of the suite's lines about the backend.
 const BACKENDS: [(&str, &str); 2] = [("own-backend", "consumer: "), ("custom-backend", "redb: ")];
 
-/// Certifies each backend. Returns the suite's verdicts.
+/// Certifies each example backend, and returns the suite's verdicts.
 pub(crate) fn run() -> Result<String> {
     let verdicts = BACKENDS.map(|(name, prefix)| certify(name, prefix));
     Ok(verdicts.into_iter().collect::<Result<Vec<_>>>()?.join("; "))
@@ -46,8 +46,7 @@ fn outside(manifest: &str, of_workspace: &str) -> String {
     format!("{}\n\n[workspace]\n", lines.join("\n"))
 }
 
-/// Returns the version of a dependency in the workspace's manifest. If the manifest has no version, returns an empty
-/// one, which cargo refuses.
+/// Returns the version of a dependency in the workspace's manifest, or an empty text, which cargo refuses.
 fn version<'a>(name: &str, manifest: &'a str) -> &'a str {
     let rest = manifest.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix("= "));
     let version = rest.map(|rest| rest.strip_prefix("{ version = ").unwrap_or(rest));
@@ -71,8 +70,7 @@ mod tests {
         assert_eq!(outside(manifest, of_workspace), format!("{expected}\n\n[workspace]\n"));
     }
 
-    /// The guide's manifest has the dependencies of the example in the versions of the workspace. It omits
-    /// `libtest-mimic`, which only the test of the example's deliberate mistake needs.
+    /// The guide's manifest omits `libtest-mimic`, which only the test of the example's deliberate mistake needs.
     #[test]
     fn the_manifest_of_the_guide_has_the_versions_that_are_tested() {
         let (guide, example) = ("examples/custom-backend/outside.toml", "examples/custom-backend/Cargo.toml");
@@ -95,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_line_that_says_conforms_is_a_verdict() {
+    fn a_line_without_the_word_conforms_is_no_verdict() {
         let output = "redb: L1 5 of 5\nredb: conforms at L4 in all 10 parts\nother: conforms at L3 in all 10 parts\n";
         assert_eq!(verdict(output, "redb: ").unwrap(), "redb: conforms at L4 in all 10 parts");
         assert_eq!(verdict("redb: L1 5 of 5\nredb: no verdict: 1 of 5 cases were chosen\n", "redb: "), None);

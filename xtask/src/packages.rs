@@ -18,7 +18,7 @@ const OF_DOCS: [&str; 2] = ["\n#![cfg_attr(docsrs, feature(doc_cfg))]\n", "\n#![
 /// The parts of paths that no package may contain, because tests need servers and unpublished packages.
 const FOREIGN: [&str; 4] = ["tests/", "benches/", "snapshots/", ".snap"];
 
-/// Checks every published package. Returns their number.
+/// Checks every published package, and returns the number of packages.
 pub(crate) fn run() -> Result<String> {
     let mut packages = workspace::packages()?;
     packages.retain(Package::is_published);
@@ -30,7 +30,6 @@ pub(crate) fn run() -> Result<String> {
     Ok(format!("{} packages", packages.len()))
 }
 
-/// Returns what is wrong with a package, or `None`.
 fn check(package: &Package) -> Result<Option<String>> {
     let list = captured(cargo(["package", "--list", "--locked", "--allow-dirty", "-p", &package.name]))?;
     let read = |file| workspace::read(package.folder().join(file));
@@ -47,14 +46,14 @@ fn check(package: &Package) -> Result<Option<String>> {
     Ok(fault(&list).or(anonymous).or(dead).or_else(of_docs))
 }
 
-/// Returns what is wrong with the files of a package, or `None`.
+/// Returns the reason why the list of files is wrong, or `None`.
 fn fault(list: &str) -> Option<String> {
     let missing = NEEDED.into_iter().find(|file| !list.lines().any(|line| line == *file));
     let foreign = list.lines().find(|line| FOREIGN.iter().any(|part| line.contains(part)));
-    missing.map(|file| format!("it lacks {file}")).or_else(|| foreign.map(|file| format!("it holds {file}")))
+    missing.map(|file| format!("it lacks {file}")).or_else(|| foreign.map(|file| format!("it must not contain {file}")))
 }
 
-/// Returns what a library's documentation lacks, or `None`.
+/// Returns what a library lacks for its documentation on docs.rs, or `None`.
 fn undocumented(settings: &Value, library: &str) -> Option<String> {
     let missing = OF_DOCS.into_iter().find(|line| !library.contains(line));
     let has_settings = *settings == json!({ "all-features": true, "rustdoc-args": ["--cfg", "docsrs"] });
@@ -62,8 +61,7 @@ fn undocumented(settings: &Value, library: &str) -> Option<String> {
     missing.or_else(|| (!has_settings).then(|| format!("its settings for docs.rs are not {DOCS_RS}")))
 }
 
-/// Returns a link of a README that works only in the repository. The README is also the page of the package at the
-/// registry, and the first page of its documentation.
+/// Returns a link of the README that works in the repository but not at the registry or on docs.rs.
 fn dead_link(readme: &str) -> Option<&str> {
     let targets = readme.split("](").skip(1).map(|rest| rest.split([')', ' ']).next().unwrap_or_default());
     let defined = readme.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: ").map(|(_, target)| target));
@@ -78,19 +76,19 @@ mod tests {
     const FIT: &str = "Cargo.toml\nLICENSE-APACHE\nLICENSE-MIT\nREADME.md\nsrc/lib.rs\n";
 
     #[test]
-    fn every_published_package_is_fit() {
+    fn every_published_package_passes_its_check() {
         assert_eq!(run().unwrap(), "10 packages");
     }
 
     #[test]
-    fn a_missing_or_foreign_file_is_named() {
+    fn a_missing_or_forbidden_file_is_reported() {
         assert_eq!(fault(FIT), None);
         for file in NEEDED {
             let list = FIT.replace(&format!("{file}\n"), "");
             assert_eq!(fault(&list), Some(format!("it lacks {file}")));
         }
         for file in ["tests/cli/snapshots/help.snap", "tests/processes/main.rs", "tests/schemas/1.sql"] {
-            assert_eq!(fault(&format!("{FIT}{file}\n")), Some(format!("it holds {file}")));
+            assert_eq!(fault(&format!("{FIT}{file}\n")), Some(format!("it must not contain {file}")));
         }
     }
 
@@ -107,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_works_only_in_the_repository_is_dead() {
+    fn a_link_that_works_only_in_the_repository_is_reported() {
         let alive = "[guide](https://docs.rs/a \"title\"), [below](#below), [`run()`]\n\n[a]: https://docs.rs\n";
         assert_eq!(dead_link(alive), None);
         assert_eq!(dead_link("see [the guide](../docs/GUIDE.md)"), Some("../docs/GUIDE.md"));

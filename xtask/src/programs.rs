@@ -14,11 +14,10 @@ use serde_json::Value;
 use crate::command::{captured, heard};
 use crate::summary::Summary;
 
-/// The names of the programs that take longest, the longest first.
+/// The names of the slowest programs, the slowest first.
 const LONG: [&str; 5] = ["conformance", "cli", "backend", "faults", "smoke"];
 
-/// A program that prints no line for this long is stuck. Its last lines name the test, because the harness prints the
-/// name of each test that takes over a minute.
+/// A program that prints no line for this long is stuck.
 const SILENCE: Duration = Duration::from_secs(15 * 60);
 
 /// A test program, with the name that is shown.
@@ -28,7 +27,7 @@ pub(crate) struct Program {
     command: Command,
 }
 
-/// Builds the test programs, and returns them with the longest first.
+/// Builds the test programs, and returns them, the slowest first.
 pub(crate) fn built(build: Command) -> Result<Vec<Program>> {
     Ok(among(&messages_of(build)?))
 }
@@ -41,7 +40,7 @@ pub(crate) fn built_without_warnings(build: Command) -> Result<Vec<Program>> {
     Ok(among(&messages))
 }
 
-/// Builds, and returns cargo's messages.
+/// Runs the build, and returns cargo's messages.
 fn messages_of(mut build: Command) -> Result<Vec<Value>> {
     build.args(["--no-run", "--message-format", "json"]);
     Ok(captured(build)?.lines().filter_map(|message| serde_json::from_str(message).ok()).collect())
@@ -76,7 +75,7 @@ impl Program {
         Self { name: name.into(), command }
     }
 
-    /// Returns the command of a program that cargo built, to run it once more.
+    /// Returns a new command that runs the program, without arguments.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(self.command.get_program());
         command.current_dir(self.command.get_current_dir().unwrap_or(Path::new(".")));
@@ -142,7 +141,7 @@ impl fmt::Display for Ran {
 /// The number of lines of a failed program that are printed again.
 const SHOWN: usize = 60;
 
-/// Returns what a program printed about its failed cases, or else its last lines.
+/// Returns the lines in which a program reports its failed cases, or the program's last lines if it reports no cases.
 fn failures(lines: &str) -> String {
     let (_, from_there) = lines.split_once("\nfailures:\n").unwrap_or_default();
     let failures: Vec<_> = from_there.lines().take_while(|line| !line.starts_with("test result")).take(SHOWN).collect();
@@ -151,8 +150,7 @@ fn failures(lines: &str) -> String {
     shown.join("\n")
 }
 
-/// Runs all programs, even if some fail. The output of a program is printed when it has ended, so that its lines stay
-/// together.
+/// Runs all programs, even if some fail. Prints the output of each program when the program has ended.
 pub(crate) fn run(programs: Vec<Program>, summary: &mut Summary) -> Result<()> {
     let (waiting, all) = (Mutex::new(VecDeque::from(programs)), Mutex::new((summary, Ok(()))));
     thread::scope(|scope| {
@@ -173,8 +171,7 @@ pub(crate) fn run(programs: Vec<Program>, summary: &mut Summary) -> Result<()> {
     outcome
 }
 
-/// Returns the number of programs to run at once: one more than there are cores, because a waiting program leaves its
-/// core to others.
+/// Returns the number of programs to run at once: one more than there are cores, because a program may wait.
 fn lanes() -> usize {
     thread::available_parallelism().map_or(1, usize::from) + 1
 }
@@ -209,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_repeated_without_the_passed_tests() {
+    fn failures_are_printed_again_without_the_passed_tests() {
         let lines = "test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b ----\nlost\n\ntest result: FAILED. 1 passed; 1 failed";
         assert_eq!(failures(lines), "\n---- b ----\nlost\n");
         assert_eq!(failures("running 1 test\nkilled"), "running 1 test\nkilled");
@@ -228,7 +225,7 @@ mod tests {
 
     /// A warning in a test must fail the build, because the gate does not run clippy on tests.
     #[test]
-    fn a_warning_of_the_compiler_is_a_failure() {
+    fn a_compiler_warning_fails_the_build() {
         let warned = serde_json::json!({ "message": { "level": "warning", "rendered": "unused" } });
         let build = |messages: &[Value]| {
             let lines: Vec<_> = messages.iter().map(|message| format!("echo '{message}'")).collect();
@@ -263,8 +260,7 @@ mod tests {
         assert_eq!(summary.longest(9).len(), 3);
     }
 
-    /// A test may call `exit(0)`, or a harness may return before its cases. Then it is unknown which cases ran, so the
-    /// program has failed.
+    /// A program that ends before all cases have run, for example by `exit(0)` in a test, has failed.
     #[test]
     fn a_program_that_succeeds_without_a_result_has_failed() {
         for script in ["exit 0", "echo 'running 3 tests'; exit 0", "echo 'test result: o'; exit 0"] {

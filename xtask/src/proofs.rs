@@ -13,7 +13,7 @@ const CASES: &str = "conformance/CLAUSES.md";
 /// The text of a row that has no proof and says why.
 const NOT_SHOWN: &str = "*not shown*";
 
-/// Each section of the catalogue: its heading, the letter of its fault ids, and its number of faults.
+/// Each section of the catalogue of faults: its heading, the letter of its fault ids, and its number of faults.
 const CATALOGUE: [(&str, &str, usize); 5] = [
     ("Network and client", "N", 14),
     ("Server", "S", 21),
@@ -26,7 +26,7 @@ const OUTSIDE: [&str; 6] =
     ["disk full", "clock set back", "server paused", "failover", "restore from an hour ago", "total loss"];
 const BACKENDS: [&str; 5] = ["memory", "SQLite", "PostgreSQL", "Redis", "DynamoDB"];
 
-/// Returns the proofs in a text that are neither a case of the suite nor a test of the named file.
+/// Returns each proof named in the text that is neither a case of the suite nor a test.
 fn missing(text: &str) -> Result<Vec<&str>> {
     let cases = workspace::read(CASES)?;
     let cases: BTreeSet<_> = quoted(&cases).collect();
@@ -39,7 +39,7 @@ fn missing(text: &str) -> Result<Vec<&str>> {
     Ok(missing)
 }
 
-/// Returns the cases and tests that a text names, without functions of the library.
+/// Returns the names of cases and tests in a text, without the names of library functions.
 fn proofs(text: &str) -> impl Iterator<Item = &str> {
     quoted(text)
         .filter(|text| text.rsplit_once("::").is_some_and(|(place, _)| place.contains("::") || place.ends_with(".rs")))
@@ -64,12 +64,12 @@ fn rows<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
 }
 
 #[test]
-fn each_proof_of_the_articles_is_there() {
+fn every_proof_named_in_the_articles_exists() {
     are_there(ARTICLES);
 }
 
 #[test]
-fn each_proof_of_the_faults_is_there() {
+fn every_proof_named_in_the_fault_table_exists() {
     are_there(FAULTS);
 }
 
@@ -89,7 +89,7 @@ fn each_fault_has_one_row() {
 }
 
 #[test]
-fn each_fault_from_outside_has_one_row_for_each_backend() {
+fn each_fault_from_outside_has_one_row_per_backend() {
     let text = workspace::read(FAULTS).unwrap();
     let found: Vec<_> = rows(&text, "Faults from outside").into_iter().map(|row| (row[0], row[1])).collect();
     let expected = OUTSIDE.iter().flat_map(|fault| BACKENDS.map(|backend| (*fault, backend)));
@@ -107,7 +107,7 @@ fn each_row_has_a_proof_or_says_why_it_has_none() {
 }
 
 #[test]
-fn a_proof_that_is_not_there_is_found() {
+fn a_missing_proof_is_reported() {
     let there = "`tokens::T-4::live_tokens_do_not_expire`, `xtask/src/proofs.rs::missing`";
     assert_eq!(missing(there).unwrap(), Vec::<&str>::new());
     let none = ["tokens::T-4::tokens_expire", "xtask/src/proofs.rs::none"];
@@ -115,7 +115,7 @@ fn a_proof_that_is_not_there_is_found() {
 }
 
 #[test]
-fn rows_returns_the_rows_of_one_section() {
+fn only_the_table_rows_of_one_section_are_returned() {
     let text = "\n## One\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Two\n\n| a |\n|---|\n| 3 |\n";
     assert_eq!(rows(text, "One"), [["1", "2"]]);
     assert_eq!(rows(text, "Two"), [["3"]]);

@@ -49,7 +49,7 @@ fn outside_the_workspace() -> Result<()> {
     step("a backend outside the workspace", outside::run)
 }
 
-/// The number of messages that article 2's claim needs, through two endpoints on each backend, under faults.
+/// The number of messages that the check sends through two endpoints on each backend.
 const MESSAGES: &str = "100000";
 
 fn messages() -> Result<()> {
@@ -64,7 +64,7 @@ fn test(package: &str, test: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the command for a test that is not part of the gate. Its cases run one after another.
+/// Returns the command for a test outside the gate, which runs its cases one after another.
 fn test_at_length(package: &str, name: &str, more: &[&str]) -> Command {
     test(package, name, &[&["--ignored", "--nocapture", "--test-threads=1"], more].concat())
 }
@@ -76,15 +76,14 @@ fn transports() -> Result<()> {
     shown(test("storagebox-testkit", "all", &["--ignored", "rabbit"]))
 }
 
-/// Runs the example, which starts its brokers and lists the available transports.
+/// Runs the proof of the example `pipeline`, over this transport or over all transports.
 fn pipeline(transport: Option<&str>) -> Result<()> {
     let prove = ["run", "--locked", "-p", "storagebox-pipeline", "--", "prove"];
     shown(cargo(prove.into_iter().chain(transport)))
 }
 
-/// Runs clippy on tests, benches and examples, for which the gate only requires no compiler warnings. Checks each
-/// feature of every package alone, with the dependencies of that build; the gate does so only for the facade. Checks
-/// the public names of all libraries.
+/// Runs clippy on tests, benches and examples, checks each feature of every package alone, and checks the public names
+/// of all libraries.
 fn every_feature() -> Result<()> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     step("clippy of everything", || silent(cargo(clippy)))?;
@@ -104,7 +103,7 @@ fn memory() -> Result<()> {
     shown(conformance)
 }
 
-/// Runs a backend's suite with sizes that take too long for the gate. The test program gets the arguments.
+/// Runs a backend's suite with arguments that take too long for the gate.
 fn suite_at_length(package: &str, arguments: &[&str]) -> Result<()> {
     let mut suite = test(package, "conformance", arguments);
     suite.env("STORAGEBOX_PROFILE", "quick");

@@ -11,7 +11,7 @@ use crate::command::{captured, cargo};
 use crate::hand_out_report::{HandOutReport, check_count};
 use crate::workspace;
 
-/// Runs the command. Each person must have one code, and no two people may have the same code.
+/// Runs the README's first command, and checks that each person got exactly one code and no code was given twice.
 pub(crate) fn run() -> Result<String> {
     let readme = workspace::read("README.md")?;
     let words = marked_command(&readme).context("README.md has no `cargo run` in its first ```sh block")?;
@@ -44,9 +44,7 @@ fn marked_command(readme: &str) -> Option<Vec<&str>> {
     words.starts_with(&["cargo", "run"]).then_some(words)
 }
 
-/// Returns the command, to run in another folder, so that it writes nothing into the workspace. The paths of the
-/// manifest and of the inputs become absolute. The path of the output stays relative, even if the workspace has a file
-/// of that name.
+/// Returns the command with absolute paths of its manifest and its inputs, to run in `folder`.
 fn in_folder(words: &[&str], folder: &Path) -> Command {
     let root = workspace::root();
     let mut command = cargo(["run", "--manifest-path"]);
@@ -54,6 +52,7 @@ fn in_folder(words: &[&str], folder: &Path) -> Command {
     for (before, word) in words[1..].iter().zip(&words[2..]) {
         match *before {
             "--items" | "--ids" => command.arg(root.join(word)),
+            // The output path stays relative, so that nothing is written into the workspace.
             _ => command.arg(word),
         };
     }
@@ -65,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_is_found_by_its_mark() {
+    fn the_first_command_of_the_readme_is_found() {
         let readme = format!("# Title\n```sh\nls\n```\n{MARK}cargo run -p one -- --out given.csv\n```\n");
         let expected = ["cargo", "run", "-p", "one", "--", "--out", "given.csv"];
         assert_eq!(marked_command(&readme).unwrap(), expected);
@@ -74,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn in_folder_makes_input_paths_absolute_and_keeps_the_output() {
+    fn input_paths_become_absolute_and_the_output_path_is_kept() {
         let words = ["cargo", "run", "-p", "storagebox-cli", "--", "--ids", "ids.csv", "--out", "Cargo.toml"];
         let command = in_folder(&words, Path::new("/elsewhere"));
         let arguments: Vec<_> = command.get_args().collect();
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_without_a_code_is_found() {
+    fn an_id_without_an_item_is_reported() {
         let error = check("id,item,outcome\nada,A,new\nbob,,empty", "A\nB", "ada\nbob").unwrap_err();
         assert_eq!(error.to_string(), "items given: 1, not 2");
     }

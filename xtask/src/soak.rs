@@ -32,7 +32,7 @@ pub(crate) fn run(soak: &Soak) -> Result<()> {
 fn fuzz(seconds: u32) -> Command {
     let packages = READERS.iter().flat_map(|package| ["-p", package]);
     let mut fuzz = cargo(["test", "--locked", "--lib", "--bins", "--test", "backend"].into_iter().chain(packages));
-    fuzz.args(["--", "whatever_"]);
+    fuzz.args(["--", "fuzz_"]);
     fuzz.env("BOLERO_RANDOM_ITERATIONS", usize::MAX.to_string());
     fuzz.env("BOLERO_RANDOM_TEST_TIME_MS", Duration::from_secs(seconds.into()).as_millis().to_string());
     fuzz

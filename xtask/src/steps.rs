@@ -17,9 +17,9 @@ pub(crate) struct Steps {
 /// When a step is printed.
 #[derive(Debug)]
 enum Printed {
-    /// The name while the step runs.
+    /// Prints the name when the step begins.
     AtOnce,
-    /// Everything when the step has ended, because other steps print too.
+    /// Prints everything when the step has ended, because other steps print at the same time.
     AtItsEnd,
 }
 
@@ -57,7 +57,6 @@ impl Steps {
         outcome.map(drop)
     }
 
-    /// Returns whether any step has run.
     pub(crate) fn any(&self) -> bool {
         !self.done.is_empty()
     }
@@ -67,7 +66,7 @@ impl Steps {
         self.done.extend(others.done);
     }
 
-    /// Adds a step that was run elsewhere.
+    /// Adds a step that has already run.
     pub(crate) fn add(&mut self, name: &str, took: Duration, summary: Option<String>) {
         self.done.push(Step { name: name.to_owned(), took, summary });
     }
@@ -111,13 +110,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_passes_its_failure_on() {
+    fn a_failed_step_returns_an_error() {
         assert!(step("one", || Ok(String::new())).is_ok());
         assert!(step("two", || bail!("no example")).is_err());
     }
 
     #[test]
-    fn concurrent_steps_are_listed_with_the_others() {
+    fn concurrent_steps_are_listed_after_the_other_steps() {
         let (mut steps, mut beside) = (Steps::new(), Steps::beside());
         beside.step("two", || Ok(String::new())).unwrap();
         beside.step("three", || bail!("no example")).unwrap_err();

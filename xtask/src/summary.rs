@@ -19,7 +19,6 @@ struct Counts {
     ignored: usize,
 }
 
-/// A test program that has run.
 #[derive(Debug)]
 pub(crate) struct Took {
     pub(crate) name: String,
@@ -27,8 +26,7 @@ pub(crate) struct Took {
 }
 
 impl Summary {
-    /// Reads a line of a test program: `test result: ok. 3 passed; 0 failed; 1 ignored; ...`. A program that runs its
-    /// cases in several set-ups prints several such lines.
+    /// Reads a line of a test program, and counts the cases of `test result: ok. 3 passed; 0 failed; 1 ignored; ...`.
     pub(crate) fn hear(&mut self, line: &str) {
         let counts = line.trim_start().strip_prefix("test result: ").and_then(Counts::read);
         self.results += usize::from(counts.is_some());
@@ -40,17 +38,14 @@ impl Summary {
         self.programs.push(Took { name: name.to_owned(), time });
     }
 
-    /// Adds the report of a program that failed.
     pub(crate) fn failed(&mut self, failure: String) {
         self.failures.push(failure);
     }
 
-    /// Returns the reports of all programs that failed.
     pub(crate) fn failures(&self) -> String {
         self.failures.join("\n")
     }
 
-    /// Adds the results of other programs.
     pub(crate) fn add(&mut self, other: Self) {
         self.counts.add(&other.counts);
         self.results += other.results;
@@ -63,7 +58,7 @@ impl Summary {
         self.results > 0 && self.counts.failed == 0
     }
 
-    /// Returns whether the single case that ran has passed; `None` if not exactly one case ran, or it was skipped.
+    /// Returns whether the case passed, or `None` unless exactly one case ran.
     pub(crate) fn of_one(&self) -> Option<bool> {
         match self.counts {
             Counts { passed: 1, failed: 0, ignored: 0 } => Some(true),
@@ -72,7 +67,6 @@ impl Summary {
         }
     }
 
-    /// Returns whether a program has run.
     pub(crate) fn any(&self) -> bool {
         !self.programs.is_empty()
     }
@@ -130,7 +124,7 @@ test result: FAILED. 500 passed; 2 failed; 10 ignored; 0 measured; 0 filtered ou
     }
 
     #[test]
-    fn added_results_count_and_longest_sorts_by_time() {
+    fn summaries_are_added_and_their_longest_programs_come_first() {
         let mut all = summary("one", 1);
         all.add(summary("two", 3));
         all.add(summary("three", 2));
@@ -140,7 +134,7 @@ test result: FAILED. 500 passed; 2 failed; 10 ignored; 0 measured; 0 filtered ou
     }
 
     #[test]
-    fn a_line_that_only_looks_like_a_result_counts_nothing() {
+    fn a_line_that_resembles_a_result_is_not_counted() {
         let mut summary = Summary::default();
         summary.hear("test result: of a test, not of a program");
         assert_eq!(summary.to_string(), "0 passed, 0 failed, 0 skipped");

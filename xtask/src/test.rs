@@ -31,18 +31,16 @@ const WITHOUT_SERVERS: &[&str] = &[
     "--features=storagebox-cli/memory,storagebox-cli/sqlite",
 ];
 
-/// The amount of random work of the suite. It still catches every deliberately broken store. `cargo xtask prove` does
-/// more.
+/// The profile of the suite in the gate: the shortest that still catches every deliberately broken store.
 const PROFILE: (&str, &str) = ("STORAGEBOX_PROFILE", "smoke");
 
-/// The number of seeds with which the suite must catch every deliberately broken store. Each run uses new seeds. `cargo
-/// xtask prove` uses a thousand.
+/// The number of random seeds with which the suite must catch every deliberately broken store.
 const SEEDS: (&str, &str) = ("STORAGEBOX_SEEDS", "8");
 
-/// The number of test programs in the table.
+/// The number of slowest test programs that the table shows.
 const LONGEST: usize = 8;
 
-/// Runs the steps in turn. Prints their times even if a step fails. The last line is the result of the tests.
+/// Runs the steps one after another, and prints their times even if a step fails.
 pub(crate) fn run(servers: Option<Servers>) -> Result<()> {
     if servers == Some(Servers::Docker) && !cfg!(feature = "docker") {
         return shown(with_docker());
@@ -57,7 +55,7 @@ pub(crate) fn run(servers: Option<Servers>) -> Result<()> {
     outcome
 }
 
-/// Returns the command that runs this task again, built with the feature `docker`, which everyday builds leave out.
+/// Returns the command that builds this task with the feature `docker` and runs the task again.
 fn with_docker() -> Command {
     let command = ["run", "--locked", "-p", "xtask", "--features", "docker"];
     cargo(command.into_iter().chain(["--", "test", "--servers", Way::Docker.name()]))
@@ -103,8 +101,7 @@ impl Tests {
         outcome
     }
 
-    /// Builds the test programs. The last program is cargo itself, because only cargo can run the examples in the
-    /// documentation.
+    /// Builds the test programs.
     fn programs(&self) -> Result<Vec<Program>> {
         let mut programs = programs::built_without_warnings(self.cargo(&[]))?;
         for program in &mut programs {
@@ -116,12 +113,12 @@ impl Tests {
                 program.env([SEEDS]);
             }
         }
+        // Cargo itself runs the examples in the documentation.
         programs.push(Program::new("documentation", self.cargo(&["--doc", "--no-fail-fast"])));
         Ok(programs)
     }
 
-    /// Returns the command `cargo test` for these packages. Tests that start servers themselves use the chosen source
-    /// of servers.
+    /// Returns the command `cargo test` for these packages.
     fn cargo(&self, more: &[&str]) -> Command {
         let mut command = cargo(["test", "--locked"]);
         command.args(self.of).args(more).envs(self.variables());
@@ -134,7 +131,7 @@ impl Tests {
     }
 }
 
-/// Prints the steps and the summary, without parts that have not begun.
+/// Prints the table of the steps and the summary of the tests, if they are not empty.
 fn print(steps: &Steps, summary: Summary) {
     if steps.any() {
         println!("\n{steps}");
@@ -169,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_without_servers_are_members() {
+    fn packages_tested_without_servers_are_in_the_workspace() {
         let members = workspace::packages().unwrap();
         for package in WITHOUT_SERVERS.iter().filter_map(|word| word.strip_prefix("--package=")) {
             assert!(members.iter().any(|member| member.name == package), "{package}");

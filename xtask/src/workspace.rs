@@ -45,10 +45,10 @@ pub(crate) fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The entries that a copy does not need.
+/// The names of files and folders that [`synchronize`] does not copy.
 const LEFT_OUT: [&str; 2] = ["target", ".git"];
 
-/// Makes one folder equal to another. An unchanged file keeps its modification time, so that it is not rebuilt.
+/// Makes the folder `to` equal to `from`, without writing unchanged files.
 pub(crate) fn synchronize(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     let (wanted, found) = (copied(from)?, copied(to)?);
@@ -84,7 +84,7 @@ pub(crate) fn example(name: &str) -> Result<PathBuf> {
     Ok(builds()?.join("debug/examples").join(name))
 }
 
-/// Returns the folder in which cargo builds.
+/// Returns the target folder in which cargo builds this task.
 pub(crate) fn builds() -> Result<PathBuf> {
     let task = env::current_exe().context("the path of xtask is unknown")?;
     Ok(task.ancestors().nth(2).unwrap_or(root()).to_owned())
@@ -95,7 +95,7 @@ pub(crate) fn builds() -> Result<PathBuf> {
 pub(crate) struct Package {
     pub(crate) name: String,
     manifest_path: PathBuf,
-    /// The registries for the package; empty if it is not published.
+    /// The registries to which the package may be published, or `None` for all registries.
     publish: Option<Vec<String>>,
     pub(crate) repository: Option<String>,
     pub(crate) metadata: Value,
@@ -130,7 +130,6 @@ impl Package {
     }
 }
 
-/// Returns all packages of the workspace.
 pub(crate) fn packages() -> Result<Vec<Package>> {
     #[derive(Deserialize)]
     struct Metadata {
@@ -140,7 +139,6 @@ pub(crate) fn packages() -> Result<Vec<Package>> {
     Ok(serde_json::from_str::<Metadata>(&metadata).context("the output of `cargo metadata` cannot be parsed")?.packages)
 }
 
-/// Returns the package with this name.
 pub(crate) fn package(name: &str) -> Result<Package> {
     packages()?.into_iter().find(|package| package.name == name).with_context(|| format!("there is no package {name}"))
 }
@@ -189,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_whose_unit_tests_are_off_has_none() {
+    fn a_library_with_unit_tests_off_contains_no_unit_test() {
         let off = |package: &Package| {
             let manifest = read(&package.manifest_path).unwrap();
             manifest.contains("\n[lib]\n# Its tests stand in `tests`.\ntest = false\n")

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::row::{Row, Side};
 use crate::rows;
 
-/// Returns the instructions per call of both sides of a row, or `None` if valgrind is missing.
+/// Returns the number of instructions per call for both sides of a row. Returns `None` if valgrind is missing.
 pub(super) fn instructions(name: &str) -> Option<(f64, f64)> {
     let folder = tempfile::tempdir().ok()?;
     let output = Command::new("valgrind")
@@ -32,7 +32,7 @@ pub(super) fn instructions(name: &str) -> Option<(f64, f64)> {
 /// The environment variable with the folder that callgrind writes to.
 const FOLDER: &str = "STORAGEBOX_CALLGRIND";
 
-/// Prints the instructions per call of both sides of a row. This process must run under callgrind.
+/// Prints the number of instructions per call for both sides of a row. This process must run under callgrind.
 pub(super) fn tell(name: &str) -> Result<ExitCode> {
     let Some(row) = rows::counted().into_iter().find(|row| row.name() == name) else {
         eprintln!("there is no row `{name}`");
@@ -45,7 +45,6 @@ pub(super) fn tell(name: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the instructions per call of a side. Runs one slice before as a warm-up.
 fn of_side(counting: &Counting, row: &Row, side: &Side, dump: u32) -> Result<f64> {
     counting.slice(side, row, 1, || (), |()| ())?;
     let told = counting.slice(
@@ -69,7 +68,6 @@ fn control(what: &str) {
     }
 }
 
-/// Returns the instructions of all threads in the callgrind dump with this number.
 fn total(dump: u32) -> Option<u64> {
     let folder = std::env::var_os(FOLDER)?;
     let text = fs::read_to_string(Path::new(&folder).join(format!("out.{dump}"))).ok()?;
@@ -85,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn total_is_read_from_the_end_of_a_dump() {
+    fn instruction_total_is_read_from_the_end_of_a_dump() {
         assert_eq!(totals("version: 1\nsummary: 7\n\ntotals: 12345\n"), Some(12345));
         assert_eq!(totals("version: 1\n"), None);
     }

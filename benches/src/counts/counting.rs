@@ -1,4 +1,4 @@
-//! Counts the calls of a row, slice by slice.
+//! Counts what the calls of a row cost, one measurement after another.
 
 use futures_util::future::try_join_all;
 use tokio::runtime::{Builder, Runtime};
@@ -8,12 +8,12 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Row, Side};
 use crate::tally::{Allocations, Counts, Tally};
 
-/// The number of calls per slice, enough to average out occasional events.
+/// The number of calls per measurement, enough to average out occasional events.
 pub(super) const CALLS: usize = 500;
-/// The number of worker threads of the runtime, the same as for the table of times.
+/// The number of worker threads of the runtime, the same as in the table of times.
 const WORKERS: usize = 2;
 
-/// A runtime that runs slices one after another.
+/// A runtime that makes measurements one after another.
 pub(super) struct Counting {
     runtime: Runtime,
 }
@@ -25,8 +25,7 @@ impl Counting {
         Ok(Self { runtime })
     }
 
-    /// Counts the costs per call of a side in three slices: the first is a warm-up, the second counts everything except
-    /// system calls, and strace counts the system calls of the third.
+    /// Makes three measurements: one to warm up, one for all counts except system calls, and one for the system calls.
     pub(super) fn all(&self, side: &Side, row: &Row, allocations: Allocations) -> Result<Counts> {
         self.slice(side, row, 1, || (), |()| ())?;
         let before = || Tally::now(allocations);
@@ -35,7 +34,7 @@ impl Counting {
         Ok(Counts { system_calls: calls.map(|calls| calls as f64 / CALLS as f64), ..counts })
     }
 
-    /// Calls `begin`, runs a slice, and calls `end` with the result of `begin`. Returns the result of `end`.
+    /// Makes the calls of a measurement between `begin` and `end`, and returns the result of `end`.
     pub(super) fn slice<B, E>(
         &self,
         side: &Side,

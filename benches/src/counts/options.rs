@@ -27,7 +27,7 @@ pub(super) enum Wish {
 pub(super) enum Usage {
     #[error("there is no option `{0}`")]
     Unknown(String),
-    #[error("{0} needs a value")]
+    #[error("the option {0} needs a value")]
     NoValue(&'static str),
 }
 

@@ -6,7 +6,6 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::NamedTempFile;
 
-/// A running strace that is attached to this process.
 pub(super) struct Strace {
     child: Child,
     summary: NamedTempFile,
@@ -32,7 +31,6 @@ impl Strace {
         None
     }
 
-    /// Detaches strace. Returns the number of system calls that it has counted.
     pub(super) fn detach(mut self) -> Option<u64> {
         let interrupt = format!("kill -INT {}", self.child.id());
         Command::new("sh").args(["-c", &interrupt]).status().ok()?;
@@ -41,7 +39,6 @@ impl Strace {
     }
 }
 
-/// Returns the total number of system calls, from the last line of the summary.
 fn total(summary: &str) -> Option<u64> {
     summary.lines().find(|line| line.ends_with(" total"))?.split_whitespace().nth(3)?.parse().ok()
 }
@@ -51,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn total_is_read_from_the_last_line() {
+    fn system_call_total_is_read_from_the_last_line() {
         let summary = "\
 % time     seconds  usecs/call     calls    errors syscall
 ------ ----------- ----------- --------- --------- ----------------

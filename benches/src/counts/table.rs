@@ -5,10 +5,10 @@ use comfy_table::{CellAlignment, Table};
 
 use crate::tally::{Counted, Counts};
 
-/// The largest number of instructions that a call may have more than a call of the floor (P18).
+/// The number of instructions per call by which the library may exceed the compared program (target P18).
 const INSTRUCTIONS: f64 = 8_000.0;
-/// The largest number of system calls or wake-ups that a call may have more than a call of the floor. It is not 0,
-/// because some of them occur at random.
+/// The number of system calls or wake-ups per call by which the library may exceed the compared program. The limit is
+/// not 0, because some system calls and wake-ups occur at random.
 const NONE: f64 = 0.5;
 
 pub(super) fn of(counted: &[Counted]) -> Table {
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn row_misses_its_target_if_extra_counts_exceed_it() {
+    fn row_misses_its_target_if_its_extra_counts_are_too_high() {
         assert!(holds(&counted(8_000.0)));
         assert!(!holds(&counted(8_001.0)));
         let uncounted = Counts { system_calls: None, ..counted(0.0).ours };
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn cell_shows_the_floor_and_the_difference() {
+    fn cell_shows_the_compared_program_and_the_difference() {
         assert_eq!(cells(&counted(12.0))[1], "10000 +12");
     }
 }

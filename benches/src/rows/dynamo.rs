@@ -18,10 +18,10 @@ use crate::rows::side::side;
 
 use server::Server;
 
-/// The number of items in a bank and in the table of the floor before each slice.
+/// The number of items in a bank, and in the table of the compared program, before each measurement.
 const ITEMS: usize = 10_000;
 const CALLERS: usize = 32;
-/// The number of items in a bank of the table of counts.
+/// The number of items in a bank for the table of counts.
 const COUNTED: usize = 1_000;
 
 pub(crate) fn rows() -> Vec<Row> {
@@ -29,7 +29,7 @@ pub(crate) fn rows() -> Vec<Row> {
     vec![against_the_article(&server, ITEMS), against_the_package(&server, ITEMS)]
 }
 
-/// Returns the row that compares a take through a handle to a take of the part.
+/// Returns the row of the table of counts, which compares a take through a handle to a direct call of `ItemBank::take`.
 pub(crate) fn counted() -> Vec<Row> {
     let server = Server::default();
     let make = |server: Server| async move { filled(&server, COUNTED).await };
@@ -41,14 +41,12 @@ pub(crate) fn counted() -> Vec<Row> {
     vec![Row { concurrency: 1, ours, ..row(&server, COUNTED, ("P18", op), Target::ratio(0.0), floor) }]
 }
 
-/// Compares the takes of the library to article 1's algorithm on the same client.
 fn against_the_article(server: &Server, items: usize) -> Row {
     let target = Target { fewer_requests: Some(2.9), ..Target::ratio(0.0) };
     row(server, items, ("P6", "take against article 1"), target, article::takes(server, items))
 }
 
-/// Compares the takes of the library to article 1's published Python package. The package uses as many threads as the
-/// row has tasks.
+/// Compares a take with the library to a take with the Python package of article 1.
 fn against_the_package(server: &Server, items: usize) -> Row {
     let target = Target { fewer_requests: Some(2.9), ..Target::ratio(10.0) };
     row(server, items, ("P15", "take against Python storagebox 1.0.7"), target, package::takes(server, items))
@@ -59,7 +57,6 @@ fn row(server: &Server, items: usize, (id, op): (&'static str, &'static str), ta
     Row { id, op, backend, concurrency: CALLERS, guess: 320, meter, target, ours: takes(server, items), floor }
 }
 
-/// Returns the side that takes through the library.
 fn takes(server: &Server, items: usize) -> Side {
     let make = move |server: Server| async move { filled(&server, items).await };
     side(server, make, |bank: Arc<Filled>, load| async move {
@@ -84,7 +81,7 @@ mod tests {
 
     const LOAD: Load = Load { slice: 1, calls: 64, tasks: 4 };
 
-    /// Runs the whole load of both sides of a row, whose calls check their answers. Checks the number of requests.
+    /// Runs a load on both sides of a row, and checks the number of requests.
     fn does_its_whole_load(row: &Row) {
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
             for (side, least) in [(&row.ours, 64), (&row.floor, 3 * 64)] {
@@ -101,13 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_of_the_article_row_do_their_whole_load() {
+    fn both_sides_of_the_article_row_make_all_calls() {
         does_its_whole_load(&against_the_article(&Server::default(), 200));
     }
 
     #[test]
     #[ignore = "it needs python3 and what its pip gets: cargo xtask prove bench measures it"]
-    fn both_sides_of_the_package_row_do_their_whole_load() {
+    fn both_sides_of_the_package_row_make_all_calls() {
         does_its_whole_load(&against_the_package(&Server::default(), 200));
     }
 }

@@ -1,4 +1,4 @@
-//! A bank that is refilled before each slice, and the takes of a slice.
+//! A bank that is refilled before each measurement, and the takes of a measurement.
 #![allow(dead_code, reason = "with few features there are few rows")]
 
 use std::sync::Arc;
@@ -16,28 +16,24 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
 use crate::tally::CountedTimer;
 
-/// The name of the bank of every row.
 pub(super) const BANK: &str = "bench";
-/// The number of items per call of `add`.
 const LOADED_TOGETHER: usize = 100_000;
 
-/// A bank, both as a part of a store and through a handle.
+/// One bank, which is called in two ways: directly through [`ItemBank`], or through the handle [`Bank`].
 pub(super) struct Filled {
     part: Arc<dyn ItemBank>,
     handle: Bank,
-    /// The number of items added so far.
     items: AtomicUsize,
 }
 
 impl Filled {
-    /// Opens a bank that already has this number of items.
+    /// Opens a bank that must already have this number of items.
     pub(super) fn new(store: impl Backend, items: usize) -> Result<Self> {
         let part = store.item_bank(&Namespace::new(BANK)?)?;
         let handle = Store::new(store).with_timer(CountedTimer).bank(BANK)?;
         Ok(Self { part, handle, items: AtomicUsize::new(items) })
     }
 
-    /// Creates a bank and fills it.
     pub(super) async fn with_items(store: impl Backend, items: usize) -> Result<Self> {
         let filled = Self::new(store, items)?;
         // This call creates the namespace, even if no items follow.
@@ -52,7 +48,6 @@ impl Filled {
         &self.part
     }
 
-    /// Adds as many items as the slice takes.
     pub(super) async fn refill(&self, load: Load) -> Result<()> {
         let first = self.items.fetch_add(load.calls, Ordering::Relaxed);
         self.part.add(&these(first..first + load.calls)?).await?;
@@ -63,7 +58,7 @@ impl Filled {
         Ok(prepared(load, ByPart(Arc::clone(&self.part)), claims(load)?))
     }
 
-    /// Prepares one take per call through a handle, as most programs take items.
+    /// Prepares one take per call through a handle.
     pub(super) fn takes_by_handle(&self, load: Load) -> Result<Prepared> {
         Ok(prepared(load, ByHandle(self.handle.clone()), claims(load)?))
     }

@@ -23,7 +23,7 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
-/// Measures the cost of the namespace, the span and the dynamic call of a take, compared to the same step without them.
+/// Compares a take through `dyn ItemBank` to the same step without the namespace, the span and the dynamic call.
 fn cost_of_a_call() -> Row {
     Row {
         id: "P1",
@@ -38,8 +38,7 @@ fn cost_of_a_call() -> Row {
     }
 }
 
-/// Compares the takes of the library to takes from a map and a queue that do not know holds, ends, fences or
-/// withdrawals.
+/// Compares a take with the library to a take from a map and a queue, which only assign an item to each id.
 fn cost_of_the_promises(concurrency: usize) -> Row {
     Row {
         id: "P11",
@@ -54,7 +53,6 @@ fn cost_of_the_promises(concurrency: usize) -> Row {
     }
 }
 
-/// Returns the row that counts the cost of a handle, its layers and the dynamic call of a take.
 pub(crate) fn counted() -> Vec<Row> {
     let ours = Side::new(by_a_handle);
     vec![Row { id: "P18", op: "take by a handle", target: Target::ratio(0.0), ours, ..cost_of_a_call() }]
@@ -86,7 +84,6 @@ async fn without_futures(load: Load) -> Result<Prepared> {
     })
 }
 
-/// Prepares takes from the prototype.
 async fn bare_stripes(load: Load) -> Result<Prepared> {
     let bank = Arc::new(Prototype::filled(load.items()));
     // The prototype moves the ids into its map, whereas the library shares them.
@@ -112,7 +109,6 @@ async fn filled_bank(load: Load) -> Result<Arc<MemoryBank>> {
     Ok(bank)
 }
 
-/// Prepares one task per share of the ids.
 fn prepared<B, F>(load: Load, bank: &Arc<B>, call: impl Fn(Arc<B>, Arc<[ClaimId]>) -> F) -> Result<Prepared>
 where
     B: Send + Sync + ?Sized + 'static,
@@ -147,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn every_side_does_its_whole_load() {
+    fn both_sides_of_every_row_make_all_calls() {
         run(through_the_library(LOAD)).unwrap();
         run(without_futures(LOAD)).unwrap();
         run(bare_stripes(LOAD)).unwrap();

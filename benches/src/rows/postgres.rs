@@ -20,17 +20,16 @@ use cluster::Cluster;
 
 /// The number of items in a bank. The row that compares sizes also has a smaller bank and, with `slow`, a larger one.
 const ITEMS: usize = 1_000_000;
-/// The number of items in a bank of the table of counts.
+/// The number of items in a bank for the table of counts.
 const COUNTED: usize = 10_000;
-/// The number of shards of a counter.
 const SHARDS: u16 = 32;
 
 pub(crate) fn rows(slow: bool) -> Vec<Row> {
     Rows { cluster: Cluster::default(), items: ITEMS, slow }.all()
 }
 
-/// Returns the rows of the table of counts. They compare a take of the part, a take through a handle and a take in a
-/// transaction of the caller to the plain statement.
+/// Returns the rows of the table of counts: direct takes, takes through a handle, and takes in a transaction of the
+/// caller.
 pub(crate) fn counted() -> Vec<Row> {
     let rows = Rows { cluster: Cluster::default(), items: COUNTED, slow: false };
     let ours = sides::takes_by_handle(&rows.cluster, rows.items);
@@ -78,7 +77,6 @@ impl Rows {
         self.row(("P2", op), callers, Target::ratio(0.65), [ours, self.updates()])
     }
 
-    /// Measures takes after a checkpoint.
     fn after_a_checkpoint(&self) -> Row {
         let (op, items) = match self.slow {
             true => ("take after a checkpoint, of 1e7", 10 * self.items),
@@ -153,7 +151,6 @@ impl Rows {
         self.row(("P16", "process, joined"), 16, Target::ratio(1.4), sides)
     }
 
-    /// Measures a take in a transaction of the caller.
     fn within(&self) -> Row {
         let sides = sides::takes_within(&self.cluster, self.items);
         self.row(("P21", "take in a transaction"), 1, Target::ratio(0.9), sides)
@@ -194,9 +191,9 @@ mod tests {
         Ok(())
     }
 
-    /// Runs every side of every row, whose calls check their answers, and checks that the log grows.
+    /// A call fails if its answer is wrong.
     #[test]
-    fn every_side_does_its_whole_load_and_writes_to_the_log() {
+    fn both_sides_of_every_row_make_all_calls_and_write_to_the_log() {
         let rows = Rows { cluster: Cluster::default(), items: 1_000, slow: false };
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
             for row in rows.all().into_iter().chain(counted()) {

@@ -12,7 +12,6 @@ use super::side::{Caller, ids, prepared};
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Row, Side, Target};
 
-/// The number of entities that the messages of a slice change.
 const ENTITIES: usize = 1_024;
 
 /// Returns the rows that process messages. Each message changes an entity and sends one message.
@@ -42,7 +41,7 @@ async fn by_hand(load: Load) -> Result<Prepared> {
     by_the_article(&MemoryStore::new(), load).await
 }
 
-/// Prepares the processing of messages by a processor. Tokens and entities change in the same step.
+/// Processes messages with a processor, which changes tokens and entities in one step.
 pub(super) async fn by_a_processor(store: &impl Backend, load: Load) -> Result<Prepared> {
     let names = Names::new()?;
     let [incoming, outgoing] = [store.token_store(&names.incoming)?, store.token_store(&names.outgoing)?];
@@ -52,7 +51,6 @@ pub(super) async fn by_a_processor(store: &impl Backend, load: Load) -> Result<P
     Ok(prepared(load, ByProcessor(processor), messages(load, &*incoming).await?))
 }
 
-/// Prepares the processing of messages with the article's separate steps.
 pub(super) async fn by_the_article(store: &impl Backend, load: Load) -> Result<Prepared> {
     let names = Names::new()?;
     let [incoming, outgoing] = [store.token_store(&names.incoming)?, store.token_store(&names.outgoing)?];
@@ -73,7 +71,7 @@ impl Names {
     }
 }
 
-/// Creates the tokens of the messages of a slice, and returns the messages.
+/// Creates the tokens of a measurement's messages, and returns the messages.
 async fn messages(load: Load, incoming: &dyn TokenStore) -> Result<Vec<Message>> {
     let message = |(number, id): (usize, String)| {
         let message = Message::new(id.clone(), format!("order-{}", number % ENTITIES), "1 book")?;
@@ -112,7 +110,7 @@ impl Caller for ByProcessor {
     }
 }
 
-/// Processes messages with the separate steps of the article.
+/// Processes messages in the separate steps of the article.
 struct ByTheArticle {
     entities: Arc<dyn EntityLedger>,
     incoming: Arc<dyn TokenStore>,
@@ -168,7 +166,7 @@ fn sent(attempt: &OpId, message: &Message, decision: &Decision) -> Result<(Entry
     Ok((entry, outgoing.collect::<Result<_>>()?))
 }
 
-/// Returns the commit of a message. Its entry contains the message to be sent.
+/// Returns the commit of an incoming message. The entry of the commit contains the message to be sent.
 fn commit(message: &Message, opened: Option<Version>, attempt: OpId, decision: Decision) -> Commit {
     Commit {
         key: message.entity.clone(),

@@ -18,9 +18,9 @@ use plain::PlainTakes;
 use pool::PooledTakes;
 use server::Server;
 
-/// The number of items in a bank before each slice.
+/// The number of items in a bank before each measurement.
 const ITEMS: usize = 100_000;
-/// The number of items in a bank of the table of counts.
+/// The number of items in a bank for the table of counts.
 const COUNTED: usize = 10_000;
 
 pub(crate) fn rows(slow: bool) -> Vec<Row> {
@@ -29,8 +29,7 @@ pub(crate) fn rows(slow: bool) -> Vec<Row> {
     all
 }
 
-/// Returns the rows of the table of counts. They compare a take of the part and a take through a handle to the plain
-/// script.
+/// Returns the rows of the table of counts: direct takes, and takes through a handle.
 pub(crate) fn counted() -> Vec<Row> {
     let rows = Rows { server: Server::quick(), items: COUNTED, slow: false };
     let sides = [rows.takes_by_handle(), rows.plain_takes()];
@@ -46,7 +45,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Returns the rows for a server that writes to disk before it answers.
+    /// Returns the rows whose server writes to disk before it answers.
     fn durable(&self) -> Vec<Row> {
         let target = Target { extra_cpu: Some(3.0), ..Target::ratio(0.95) };
         [1, 16].map(|callers| self.cost_of_the_library("take, on disk", callers, target)).into()
@@ -90,7 +89,6 @@ impl Rows {
         Row { guess: 20_000, ..self.row(("P12", "add, in items"), 1, Target::ratio(0.9), [ours, floor]) }
     }
 
-    /// Returns the side that takes items through the library.
     fn takes(&self, items: usize) -> Side {
         let make = move |server: Server| async move { Bank::new(&server, items).await };
         side(&self.server, make, |bank: Arc<Bank>, load| async move {
@@ -99,7 +97,6 @@ impl Rows {
         })
     }
 
-    /// Returns the side that takes items through a handle.
     fn takes_by_handle(&self) -> Side {
         let items = self.items;
         let make = move |server: Server| async move { Bank::new(&server, items).await };
@@ -109,7 +106,7 @@ impl Rows {
         })
     }
 
-    /// Returns the side that takes items without the library, with the script of the library on one connection.
+    /// Takes items with the library's script on one connection, but without the library.
     fn plain_takes(&self) -> Side {
         let items = self.items;
         let make = move |server: Server| async move {
@@ -123,8 +120,7 @@ impl Rows {
         })
     }
 
-    /// Returns the side that takes items without the library, with the script of the library. Concurrent calls have
-    /// separate connections.
+    /// Takes items with the library's script, but without the library. Concurrent calls have separate connections.
     fn pooled_takes(&self, callers: usize) -> Side {
         let items = self.items;
         let make = move |server: Server| async move {
@@ -138,14 +134,12 @@ impl Rows {
         })
     }
 
-    /// Returns the side that adds items through the library.
     fn adds(&self) -> Side {
         let make = |server: Server| async move { Bank::new(&server, 0).await };
         side(&self.server, make, |bank: Arc<Bank>, load| async move { bank.adds(load) })
     }
 
-    /// Returns the side that adds items without the library, with the script of the library. The batches are prepared
-    /// in advance.
+    /// Adds items with the library's script, but without the library. The batches are prepared in advance.
     fn plain_adds(&self) -> Side {
         let make = |server: Server| async move {
             let bank = Bank::new(&server, 0).await?;
@@ -180,9 +174,9 @@ mod tests {
 
     const LOAD: Load = Load { slice: 1, calls: 40, tasks: 4 };
 
-    /// Runs every side of every row, whose calls check their answers.
+    /// A call fails if its answer is wrong.
     #[test]
-    fn every_side_does_its_whole_load() {
+    fn both_sides_of_every_row_make_all_calls() {
         let rows = Rows { server: Server::quick(), items: 1_000, slow: false };
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
             for row in rows.all().into_iter().chain(counted()) {

@@ -1,4 +1,4 @@
-//! Sides whose world lasts for all slices. The tasks of a slice share its calls.
+//! Sides whose data lasts for all measurements. The tasks of a measurement share its calls.
 #![allow(dead_code, reason = "with few features there are few rows")]
 
 use std::sync::Arc;
@@ -9,16 +9,13 @@ use tokio::sync::OnceCell;
 use crate::error::Result;
 use crate::row::{Load, Prepared, Side, Work};
 
-/// The call that a side repeats.
 pub(super) trait Caller: Send + Sync + 'static {
-    /// The argument of a call.
     type Argument: Send + Sync + 'static;
 
     fn call(&self, argument: &Self::Argument) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// Creates a side. `make` creates the data of the side in the server before the first slice. `prepare` prepares each
-/// slice.
+/// Creates a side. `make` creates the side's data in the server, once. `prepare` prepares each measurement.
 pub(super) fn side<S, W, M, P>(
     server: &S,
     make: impl Fn(S) -> M + Send + Sync + 'static,
@@ -42,7 +39,7 @@ where
     })
 }
 
-/// The calls of a slice. A free task makes the next call, so that all tasks are busy until the end.
+/// The calls of a measurement, which all tasks take from one list.
 struct Calls<C: Caller> {
     caller: C,
     arguments: Vec<C::Argument>,
@@ -58,14 +55,14 @@ impl<C: Caller> Calls<C> {
     }
 }
 
-/// Prepares the tasks of a slice, which make one call per argument.
+/// Prepares the tasks of a measurement, which make one call per argument.
 pub(super) fn prepared<C: Caller>(load: Load, caller: C, arguments: Vec<C::Argument>) -> Prepared {
     let calls = Arc::new(Calls { caller, arguments, made: AtomicUsize::new(0) });
     let tasks = (0..load.tasks).map(|_| Box::pin(Arc::clone(&calls).work()) as Work);
     Prepared { tasks: tasks.collect(), world: Box::new(Arc::clone(&calls)) }
 }
 
-/// Returns one number per call, which no other call gets. The numbers of successive calls are far apart.
+/// Returns one number per call. No two calls get the same number, and successive numbers are far apart.
 pub(super) fn scattered(load: Load) -> impl Iterator<Item = u64> {
     let first = u64::from(load.slice) << 32;
     (0..load.calls as u64).map(move |call| (first + call + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))

@@ -13,7 +13,7 @@ pub(crate) fn rows() -> Vec<Row> {
     vec![load(), start()]
 }
 
-/// Compares a call of `add` with all items of the slice to the same statements without the library.
+/// Compares one call of `add` to the same statements without the library.
 fn load() -> Row {
     let ours = over_all_slices(0, |bank, load| async move { load::ours(&bank, load) });
     let floor = over_all_slices(0, |bank, load| async move { load::plain(&bank, load) });
@@ -21,7 +21,7 @@ fn load() -> Row {
     Row { guess, ..row("P12", "add, in items", target, ours, floor) }
 }
 
-/// Compares opening a store and taking an item to opening a plain connection and running the statement of a take.
+/// Compares two ways to open a file and take an item: with the library, and with a plain connection.
 fn start() -> Row {
     let ours = over_all_slices(1_000_000, |bank, load| async move { start::ours(&bank, load) });
     let floor = over_all_slices(1_000_000, |bank, load| async move { start::plain(&bank, load) });
@@ -29,7 +29,7 @@ fn start() -> Row {
     row("P17", "open and take", Target::ratio(1.0 / 1.2), ours, floor)
 }
 
-/// Returns the row that compares a take through a handle to a take of the part.
+/// Returns the row of the table of counts, which compares a take through a handle to a direct call of `ItemBank::take`.
 pub(crate) fn counted() -> Vec<Row> {
     let ours = over_all_slices(0, |bank, load| async move {
         bank.filled.refill(load).await?;
@@ -65,9 +65,9 @@ mod tests {
 
     const LOAD: Load = Load { slice: 1, calls: 20, tasks: 1 };
 
-    /// Runs every side of every row, whose calls check their answers.
+    /// A call fails if its answer is wrong.
     #[test]
-    fn every_side_does_its_whole_load() {
+    fn both_sides_of_every_row_make_all_calls() {
         let sides = [
             over_all_slices(0, |bank, load| async move { load::ours(&bank, load) }),
             over_all_slices(0, |bank, load| async move { load::plain(&bank, load) }),

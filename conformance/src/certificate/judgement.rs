@@ -9,7 +9,7 @@ use crate::part::Part;
 /// The verdict of a run of the suite on a backend or a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// Every case held, except for the cases that the backend leaves out.
+    /// Every case held. Cases of parts that the backend leaves out do not count.
     Conforms {
         /// The highest level with cases that were run.
         level: u8,
@@ -29,10 +29,10 @@ pub enum Judgement {
     Open {
         /// The number of cases that were run.
         ran: usize,
-        /// The number of cases that the backend does not leave out.
+        /// The number of cases that are not ignored.
         asked: usize,
     },
-    /// All cases of the smoke selection held. They do not prove conformance.
+    /// All cases of the smoke selection held. The smoke selection does not prove conformance.
     Smoke {
         /// The number of cases that were run.
         ran: usize,

@@ -2,8 +2,7 @@ use super::*;
 use crate::part::Family;
 use crate::world::Profile;
 
-/// Returns the certificate of a run on a backend with these declarations. The run has the cases that `run` accepts, and
-/// the case at `failed` fails.
+/// Returns the certificate of a run of the cases that `run` accepts. The case at the index `failed` fails.
 fn certificate(declared: &Declared, run: impl Fn(usize) -> bool, failed: Option<usize>) -> Certificate {
     let mut certificate = Certificate::of("here".to_owned(), Options::new(Profile::QUICK), 7, declared);
     let asked: Vec<_> = certificate.entries.iter().enumerate().filter(|(_, entry)| entry.end == End::NotRun).collect();
@@ -20,7 +19,7 @@ fn said(declared: &Declared, run: impl Fn(usize) -> bool, failed: Option<usize>)
 }
 
 #[test]
-fn slowest_cases_come_first_up_to_the_limit() {
+fn text_lists_the_slowest_cases_first_up_to_the_limit() {
     let mut certificate = certificate(&Declared::all().with_transactions(), |place| place < 3, None);
     certificate.options.slowest = 2;
     let names: Vec<_> = certificate.entries.iter().map(|entry| entry.case.name()).collect();
@@ -30,7 +29,7 @@ fn slowest_cases_come_first_up_to_the_limit() {
 }
 
 #[test]
-fn conformance_names_the_highest_level_and_the_parts() {
+fn judgement_names_the_highest_level_and_the_number_of_parts() {
     let all = Declared::all().with_transactions();
     assert_eq!(said(&all, |_| true, None), "conforms at L4 in all 13 parts");
     let calm = all.without_restart("no server").without_network("no server").without_processes("in memory");
@@ -39,7 +38,7 @@ fn conformance_names_the_highest_level_and_the_parts() {
     assert_eq!(said(&partial, |_| true, None), "conforms at L3 in 11 of 13 parts, without strategies, ordered");
 }
 
-/// A backend without restarts and without other processes is at L3: no case of L4 can kill anything.
+/// Only the cases of L4 kill a server or a process.
 #[test]
 fn store_without_restarts_or_processes_does_not_reach_l4() {
     let unkilled = Declared::all().with_transactions().without_restart("no server").without_processes("in memory");
@@ -48,9 +47,8 @@ fn store_without_restarts_or_processes_does_not_reach_l4() {
     assert!(certificate.parts().iter().all(|(_, judgement)| judgement.level() < Some(4)));
 }
 
-/// The clause with the plainest failure comes first.
 #[test]
-fn failures_are_summed_up_by_clause() {
+fn clause_whose_failure_is_easiest_to_read_is_listed_first() {
     let mut certificate = certificate(&Declared::all().with_transactions(), |_| true, None);
     let breaks = |case: &Case| match case.clause() {
         "IB-1" => case.family() == Family::Concurrent,
@@ -68,9 +66,8 @@ fn failures_are_summed_up_by_clause() {
     assert_eq!(lines.len(), 2);
 }
 
-/// Each reason names what the backend leaves out.
 #[test]
-fn reasons_of_ignored_cases_name_what_is_left_out() {
+fn reason_of_an_ignored_case_names_the_missing_part_or_condition() {
     let declared = Declared::all()
         .with_transactions()
         .without(Part::Ordered, "not yet")
@@ -85,7 +82,7 @@ fn reasons_of_ignored_cases_name_what_is_left_out() {
 }
 
 #[test]
-fn a_failure_or_a_partial_run_is_not_conformance() {
+fn failed_or_partial_run_does_not_conform() {
     let all = Declared::all().with_transactions();
     let count = Selection::Everything.cases().len();
     assert_eq!(said(&all, |_| true, Some(7)), format!("does not conform: 1 of {count} cases failed"));
@@ -101,7 +98,7 @@ fn text_of_a_part_that_was_not_run_says_not_run() {
 }
 
 #[test]
-fn text_has_a_verdict_per_part_and_names_what_is_missing() {
+fn text_shows_a_verdict_per_part_and_the_missing_conditions() {
     let calm = Declared::all().with_transactions().without_restart("no server").without_processes("in memory");
     let calm = calm.without(Part::Ordered, "not yet");
     let certificate = certificate(&calm, |_| true, None);
@@ -114,7 +111,7 @@ fn text_has_a_verdict_per_part_and_names_what_is_missing() {
 }
 
 #[test]
-fn json_badge_and_junit_show_the_failure() {
+fn failed_case_is_shown_in_json_badge_and_junit() {
     let certificate = certificate(&Declared::all().with_transactions(), |place| place < 3, Some(1));
     let json: serde_json::Value = serde_json::from_str(&certificate.to_json().unwrap()).unwrap();
     assert_eq!(json["verdict"], "does not conform: 1 of 3 cases failed");

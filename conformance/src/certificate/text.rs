@@ -7,7 +7,6 @@ use crate::link::dropped;
 use crate::neighbour::killed;
 use crate::part::Part;
 
-/// The highest level of conformance.
 const HIGHEST: u8 = 4;
 
 /// What the suite tests at each level of conformance. A level includes those below it.
@@ -28,7 +27,6 @@ impl Certificate {
         lines.map(|line| format!("{name}: {line}\n")).collect()
     }
 
-    /// Returns how many cases held, level by level.
     fn levels(&self) -> String {
         let mut levels: BTreeMap<u8, (usize, usize)> = BTreeMap::new();
         for entry in self.entries.iter().filter(|entry| entry.ran()) {
@@ -55,7 +53,7 @@ impl Certificate {
         self.parts().into_iter().map(line).collect()
     }
 
-    /// Returns the reasons why cases were ignored, each with the lowest level of its cases.
+    /// Returns a line for each reason why cases were ignored.
     fn missing(&self) -> Vec<String> {
         let line = |(reason, count): (&str, usize)| {
             let of_reason = || self.entries.iter().filter(|entry| entry.end.ignored() == Some(reason));
@@ -67,8 +65,7 @@ impl Certificate {
         self.ignored().into_iter().map(line).collect()
     }
 
-    /// Returns each broken clause with the failed case that is easiest to read. The first line names the case to debug
-    /// first.
+    /// Returns a line for each broken clause, with the failed case that is easiest to read.
     fn broken(&self) -> Vec<String> {
         let mut failed: Vec<&Entry> = self.entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).collect();
         failed.sort_by_key(|entry| entry.case.plainness());

@@ -83,8 +83,7 @@ pub(super) async fn random_faults_lose_and_double_nothing(world: &World, kind: K
     Ok(())
 }
 
-/// Applies the operation, and sometimes cancels it, until the calls are answered. Returns whether it is applied in the
-/// end.
+/// Applies or cancels an operation, and returns whether the operation was applied.
 async fn live(far: &Subject, op: &str, delta: i64, rng: &mut Rng) -> Result<bool, Failure> {
     if rng.u8(..6) == 0 {
         // The operation is cancelled after one attempt, whatever the result of the attempt.
@@ -122,7 +121,7 @@ async fn check_ends(counter: &Subject, applied: &BTreeMap<String, (i64, bool)>) 
     Ok(())
 }
 
-/// Operations that cannot be cancelled are repeated until they are answered. In the end all are applied.
+/// On a strategy without cancel, each change is repeated until it is answered. Each change counts once.
 pub(super) async fn random_faults_count_once_without_fences(world: &World, kind: Kind) -> Verdict {
     let (any, mut rng) = (Subject::new(world, kind)?, world.rng());
     for round in 0..world.profile().rounds * 2 {
@@ -146,7 +145,7 @@ pub(super) async fn random_faults_count_once_without_fences(world: &World, kind:
     Ok(())
 }
 
-/// No retry policy repeats a change whose outcome is unknown, if the store would not recognise the repetition.
+/// If the store would not recognise a repetition, no retry policy repeats a change whose outcome is unknown.
 pub(super) async fn changes_in_doubt_are_repeated_by_nobody(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for (number, fate) in [Fate::RequestLost, Fate::ReplyLost, Fate::Late].into_iter().enumerate() {

@@ -15,19 +15,19 @@ use crate::link::{Fate, Link};
 use crate::race::race;
 use crate::world::World;
 
-/// Creates the article's counter, `abc123`, with this quantity in stock. The value cannot fall below 0.
+/// Creates the counter `abc123` with this quantity and the lower bound 0.
 async fn stock(world: &World, strategy: Strategy, quantity: i64) -> Result<Subject, Failure> {
     let counter = Subject::open(world.store(), strategy, Bounds::at_least(0))?.at("abc123")?;
     let _ = counter.apply("delivery", quantity).await?;
     Ok(counter)
 }
 
-/// Makes one attempt that meets this fate, and checks that its outcome is unknown to the caller.
+/// Makes an attempt whose request or reply is lost, and checks that the attempt returns `OutcomeUnknown`.
 async fn lose(counter: &Subject, fate: Fate, op: &str, delta: i64) -> Verdict {
     ensure_lost(counter.behind(&Link::script([fate])).attempt(op, delta).await)
 }
 
-/// A change of -5 whose reply is lost is retried. It is subtracted once or twice, never in part.
+/// The reply to a change of -5 is lost, and the change is retried. The counter subtracts 5 or 10.
 pub(super) async fn approach_1_a_lost_reply_may_be_counted_twice(world: &World) -> Verdict {
     // Article 5: "Always retry after a failure if overapplication is tolerable."
     let counter = stock(world, Strategy::Atomic, 20).await?;
@@ -38,7 +38,7 @@ pub(super) async fn approach_1_a_lost_reply_may_be_counted_twice(world: &World) 
     Ok(())
 }
 
-/// A change that is lost or loses its reply, and is never retried, is applied at most once.
+/// If the request or reply of a change is lost and the change is not retried, the change is applied at most once.
 pub(super) async fn approach_1_without_a_retry_nothing_is_counted_twice(world: &World) -> Verdict {
     // Article 5: "Never retry if underapplication is tolerable."
     let counter = stock(world, Strategy::Atomic, 20).await?;
@@ -49,7 +49,7 @@ pub(super) async fn approach_1_without_a_retry_nothing_is_counted_twice(world: &
     Ok(())
 }
 
-/// The counter subtracts 3 only while at least 3 are left, even if a retry counts twice.
+/// The counter subtracts 3 only while at least 3 are left, even if a retried change counts twice.
 pub(super) async fn approach_1_a_threshold_is_never_passed(world: &World) -> Verdict {
     let counter = stock(world, Strategy::Atomic, 8).await?;
     ensure_eq!(counter.apply("1", -3).await?, counter.applied(5), "3 of 8");
@@ -59,7 +59,7 @@ pub(super) async fn approach_1_a_threshold_is_never_passed(world: &World) -> Ver
     Ok(())
 }
 
-/// Concurrent changes do not race: as many orders are served as the stock allows.
+/// Concurrent changes of -5 are applied one by one, as many as the value allows.
 pub(super) async fn approach_1_simultaneous_calls_are_applied_one_by_one(world: &World) -> Verdict {
     // Article 5: "Naturally serialized."
     let counter = stock(world, Strategy::Atomic, 61).await?;
@@ -73,7 +73,7 @@ pub(super) async fn approach_1_simultaneous_calls_are_applied_one_by_one(world: 
     Ok(())
 }
 
-/// A change whose request was lost is applied by its retry, because no other change came between.
+/// If the request of a change was lost and no other change was applied since, a retry is applied.
 pub(super) async fn approach_2_an_unchanged_tag_means_it_did_not_happen(world: &World) -> Verdict {
     // Article 5: "If the value of entityTag hasn't changed, the update didn't happen and you can safely retry."
     let counter = stock(world, Strategy::Optimistic, 20).await?;
@@ -83,7 +83,7 @@ pub(super) async fn approach_2_an_unchanged_tag_means_it_did_not_happen(world: &
     Ok(())
 }
 
-/// Retries of a change whose reply was lost return `AlreadyApplied` while it is the last change.
+/// If the reply to a change was lost, a retry returns `AlreadyApplied` until another change is applied.
 pub(super) async fn approach_2_ones_own_tag_means_it_happened(world: &World) -> Verdict {
     // Article 5: "If entityTag was changed to the new value, the update happened and there is no need to retry."
     let counter = stock(world, Strategy::Optimistic, 20).await?;
@@ -95,8 +95,8 @@ pub(super) async fn approach_2_ones_own_tag_means_it_happened(world: &World) -> 
     Ok(())
 }
 
-/// After another writer's change, a retry of a change whose reply was lost says that the outcome is unknown, or counts
-/// again.
+/// If another writer changes the counter after a lost reply, a retry of the lost change returns `OutcomeUnknown` or
+/// counts again.
 pub(super) async fn approach_2_a_third_writer_leaves_it_unknown_or_counted_again(world: &World) -> Verdict {
     // Article 5: "A third value: it's still unclear if your update applied or not."
     let counter = stock(world, Strategy::Optimistic, 20).await?;
@@ -105,7 +105,7 @@ pub(super) async fn approach_2_a_third_writer_leaves_it_unknown_or_counted_again
     ensure_forgotten(&counter, "order", -5, 9..=14).await
 }
 
-/// Retries an operation that may be forgotten, and checks that the answer agrees with the value.
+/// Retries an operation that the store may have forgotten, and checks that the answer agrees with the value.
 async fn ensure_forgotten(counter: &Subject, op: &str, delta: i64, values: RangeInclusive<i64>) -> Verdict {
     let before = counter.value().await?;
     let answer = counter.attempt(op, delta).await;
@@ -122,7 +122,8 @@ async fn ensure_forgotten(counter: &Subject, op: &str, delta: i64, values: Range
     Ok(())
 }
 
-/// A change that would make the value negative is refused, and a retry of the last change is recognised after it.
+/// The store refuses a change that would make the value negative, and still recognises a retry of the last applied
+/// change.
 pub(super) async fn approach_2_a_threshold_stops_the_process(world: &World) -> Verdict {
     // Article 5: "If the change would breach the threshold, the process can be stopped."
     let counter = stock(world, Strategy::Optimistic, 7).await?;
@@ -132,7 +133,7 @@ pub(super) async fn approach_2_a_threshold_stops_the_process(world: &World) -> V
     Ok(())
 }
 
-/// Under contention, the loop of read and write ends for every caller, and each change is counted once.
+/// Under contention, every caller's change is applied, and each change is counted once.
 pub(super) async fn approach_2_contention_ends(world: &World) -> Verdict {
     for (strategy, name) in [(Strategy::Optimistic, "occ"), (Strategy::OptimisticHistory { len: 50 }, "history")] {
         let counter = Subject::named(world.store(), name, strategy, Bounds::NONE)?;
@@ -166,7 +167,7 @@ pub(super) async fn approach_3_within_its_history_a_retry_is_exact(world: &World
     Ok(())
 }
 
-/// A retry whose change has left the history says that the outcome is unknown, or counts again.
+/// A retry whose change has left the history returns `OutcomeUnknown` or counts again.
 pub(super) async fn approach_3_beyond_its_history_it_is_unknown_or_counted_again(world: &World) -> Verdict {
     // Article 5: "Every entry might have changed: this writer is in an ambiguous situation."
     let counter = history(world, 3)?;
@@ -177,7 +178,7 @@ pub(super) async fn approach_3_beyond_its_history_it_is_unknown_or_counted_again
     ensure_forgotten(&counter, "a458fc3d", 5, 8..=13).await
 }
 
-/// The history is never full: a new writer takes the place of the oldest writer.
+/// A history never returns `Full`: each new writer replaces the oldest writer.
 pub(super) async fn approach_3_the_oldest_writer_makes_room(world: &World) -> Verdict {
     // Article 5: "Remove an entry from the start (the oldest successful writer) as well as adding its own at the end."
     let counter = history(world, 3)?;
@@ -206,7 +207,8 @@ pub(super) async fn approach_4_repeats_of_a_token_apply_once(world: &World) -> V
     Ok(())
 }
 
-/// A change that would make the value negative is refused, and the same token may succeed later.
+/// A change that would make the value negative is refused. The token of a refused change can be used again when the
+/// value is high enough.
 pub(super) async fn approach_4_a_threshold_goes_with_the_token(world: &World) -> Verdict {
     // Article 5: "A condition that the quantity must not drop below zero."
     let counter = stock(world, Strategy::TransactionToken, 10).await?;

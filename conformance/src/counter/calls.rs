@@ -10,8 +10,7 @@ use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A call on a counter that has the value 5 and the bounds 0 to 10 and remembers the operation `known` with the delta
-/// 5.
+/// A call on a counter with the value 5 and the bounds 0 to 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Apply,
@@ -21,11 +20,9 @@ pub(super) enum Change {
     CancelKnown,
 }
 
-/// A call, and the strategy of its counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call(Kind, Change);
 
-/// Returns the calls that the strategy supports.
 pub(super) fn calls(kind: Kind) -> Vec<Call> {
     let has = |change: &Change| match change {
         Change::Apply | Change::ApplyKnown => true,
@@ -42,8 +39,9 @@ fn open(store: &Arc<dyn Backend>, kind: Kind, key: &str) -> Result<Subject> {
 }
 
 impl Call {
-    /// Returns operations, each with the expected answer if it is repeated after this call with too large a delta.
+    /// Returns operations and the answers that they must get after this call.
     fn known_after(self, kind: Kind) -> Vec<(&'static str, Counted)> {
+        // `ensure_done` applies each operation with a delta that exceeds the bounds.
         // A ledger has no bounds: it would apply an operation that it does not know.
         let known = ("known", Counted::Mismatch);
         match self.1 {
@@ -59,7 +57,7 @@ impl Call {
 
 #[async_trait]
 impl Repeatable for Call {
-    /// The key, and the strategy of its namespace.
+    /// The key of the counter, and the strategy of the namespace.
     type Scene = (String, Kind);
 
     async fn set(self, world: &World, place: &str) -> Result<Self::Scene, Failure> {
@@ -98,7 +96,7 @@ impl Repeatable for Call {
         Ok((self.1 == Change::Apply).then_some(value == 7))
     }
 
-    /// Checks the value and the memory of both operations, with calls that change nothing.
+    /// Checks the value and the remembered operations, and changes neither.
     async fn ensure_done(self, _world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict {
         let (key, kind) = scene;
         let counter = open(store, *kind, key)?;

@@ -14,8 +14,8 @@ pub(super) async fn calls_can_be_dropped_anywhere(world: &World, kind: Kind) -> 
     drop_everywhere(world, &calls(kind)).await
 }
 
-/// With `Atomic`, a call that is dropped and repeated may count twice, and the dropped attempt may land after the
-/// retry. The change is never applied in part and never crosses a bound.
+/// A dropped and repeated change of an `Atomic` counter counts at most twice. No change is applied in part or crosses a
+/// bound.
 pub(super) async fn atomic_calls_can_be_dropped_anywhere(world: &World) -> Verdict {
     for (delta, legal) in [(2, [7, 9]), (6, [5, 5])] {
         let mut point = 0;
@@ -27,7 +27,7 @@ pub(super) async fn atomic_calls_can_be_dropped_anywhere(world: &World) -> Verdi
     Ok(())
 }
 
-/// Drops the change at this await point. Returns false if the change finished before it.
+/// Drops the change at this await point, or returns false if the change finished before that point.
 async fn drop_atomic_at(world: &World, delta: i64, legal: [i64; 2], point: usize) -> Result<bool, Failure> {
     let (bounds, place) = (Bounds::between(0, 10)?, format!("{delta}-{point}"));
     let strategy = Kind::Atomic.strategy(bounds, HOUR);

@@ -14,7 +14,7 @@ fn applied(answers: &[Counted]) -> impl Iterator<Item = &Counted> {
     answers.iter().filter(|answer| matches!(answer, Counted::Applied { .. }))
 }
 
-/// Callers race with one operation, and one in three sends another delta. Only the delta that arrives first is applied.
+/// Concurrent callers send one operation id with two different deltas. Only the delta that arrives first is applied.
 pub(super) async fn races_of_one_operation_apply_it_once(world: &World, kind: Kind) -> Verdict {
     let any = Subject::new(world, kind)?;
     for round in 0..world.profile().rounds * 4 {
@@ -43,7 +43,7 @@ pub(super) async fn races_of_one_operation_apply_it_once(world: &World, kind: Ki
     Ok(())
 }
 
-/// At either bound, exactly as many changes are applied as there is room for.
+/// At each bound, the counter applies exactly as many changes as fit.
 pub(super) async fn callers_never_cross_a_bound(world: &World, kind: Kind) -> Verdict {
     let any = Subject::within(world, kind, Bounds::between(0, 20)?)?;
     for round in 0..world.profile().rounds * 2 {
@@ -87,7 +87,7 @@ pub(super) async fn traffic_stays_between_its_bounds(world: &World, kind: Kind) 
     Ok(())
 }
 
-/// Applies the deltas one by one and reads the value after each. Returns the sum of the applied changes.
+/// Applies the deltas, checks that the value stays within the bounds, and returns the sum of the applied deltas.
 async fn change_and_look(counter: &Subject, bounds: Bounds, number: usize, deltas: &[i64]) -> Result<i64, Failure> {
     let (mut sum, snapshot) = (0, counter.promise().snapshot);
     for (step, delta) in deltas.iter().enumerate() {
@@ -107,7 +107,7 @@ async fn change_and_look(counter: &Subject, bounds: Bounds, number: usize, delta
     Ok(sum)
 }
 
-/// A caller sees its changes on every client. All changes are positive, so no later read returns a smaller value.
+/// A caller sees its own changes on every client.
 pub(super) async fn callers_see_their_own_changes(world: &World, kind: Kind) -> Verdict {
     let mine = Subject::new(world, kind)?;
     let other = Subject::open(&world.client().await?, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?;
@@ -122,6 +122,7 @@ pub(super) async fn callers_see_their_own_changes(world: &World, kind: Kind) -> 
                     let _ = clients[0].apply(&format!("op-{number}-{step}"), 1).await?;
                     for client in clients.iter().rev() {
                         let value = client.value().await?;
+                        // All changes are positive.
                         ensure!(value > seen, "{value} is seen after {seen} and a change that was applied");
                     }
                     seen = clients[1].value().await?;
@@ -135,8 +136,7 @@ pub(super) async fn callers_see_their_own_changes(world: &World, kind: Kind) -> 
     Ok(())
 }
 
-/// The value is the sum of all changes. If the counter answers a change with the value, each change gets a different
-/// value.
+/// The value is the sum of all changes. If the answers contain values, no two answers contain the same value.
 pub(super) async fn races_add_up(world: &World, kind: Kind) -> Verdict {
     let any = Subject::new(world, kind)?;
     let elsewhere = Subject::open(&world.client().await?, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?;

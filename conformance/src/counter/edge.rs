@@ -6,7 +6,7 @@ use super::{Kind, Subject};
 use crate::failure::{Verdict, ensure_eq};
 use crate::world::World;
 
-/// Above this number a double represents no odd numbers.
+/// Above this number, an `f64` cannot represent odd numbers.
 const BIG: i64 = 1 << 53;
 
 pub(super) async fn overflow_changes_nothing(world: &World, kind: Kind) -> Verdict {

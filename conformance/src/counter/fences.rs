@@ -50,7 +50,7 @@ pub(super) async fn cancel_of_an_applied_operation_says_so(world: &World, kind: 
     Ok(())
 }
 
-/// A store remembers a fence for as long as an applied operation.
+/// A store remembers a cancelled operation for as long as it remembers an applied operation.
 pub(super) async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let _ = counter.cancel("fenced").await?;
@@ -66,7 +66,7 @@ pub(super) async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-/// A counter on which each name stands for two operations, one applied and one cancelled.
+/// A counter whose remembered operations are tested.
 struct Operations(Subject);
 
 #[async_trait]
@@ -89,8 +89,7 @@ pub(super) async fn remembers_to_the_end_of_its_time(world: &World, kind: Kind) 
     ensure_lasts(world, &Operations(counter), odd).await
 }
 
-/// `cancel` is unsupported by a strategy that has no place for a fence: it remembers no operations or only the last
-/// ones, or leaves the memory to the store.
+/// A strategy that cannot store a fence returns `Unsupported` for `cancel`.
 pub(super) async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     if kind == Kind::Atomic && counter.promise().remember != Remember::None {
@@ -106,7 +105,6 @@ pub(super) async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict 
     Ok(())
 }
 
-/// What an answer says about the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     AppliedNow,

@@ -26,17 +26,13 @@ enum Reply {
     Value(i64),
 }
 
-/// The value of a counter and its remembered operations. An applied operation has its delta and the value that its
-/// answer showed, if any. A cancelled operation is `None`.
+/// The value of a counter, and its operations: `None` if cancelled, otherwise the delta and the answered value.
 type State = (i64, BTreeMap<u8, Option<(i64, Option<i64>)>>);
 
-/// The sequential specification of one key of a counter.
 struct OneKey {
-    /// The bounds of each change. `Sharded` has none here, because its check of the remaining room may not be a
-    /// snapshot.
+    /// The bounds of each change, or no bounds for `Sharded`, which may check its shards at different moments.
     bounds: Bounds,
     remembers: bool,
-    /// Whether the counter remembers only the last writer.
     only_the_last: bool,
     tells_repeats: bool,
     answers_value: bool,
@@ -107,9 +103,10 @@ impl Specification for OneKey {
 }
 
 impl Call {
-    /// Chooses a call from pools so small that calls conflict.
+    /// Returns a random call. `powers` says whether the counter supports fences and snapshots.
     fn random(rng: &mut Rng, powers: (bool, bool)) -> Self {
         let (fences, snapshot) = powers;
+        // There are few operation ids, so calls conflict.
         match rng.u8(..10) {
             0 if fences => Self::Cancel(rng.u8(..12)),
             1..=3 if snapshot => Self::Value,

@@ -17,7 +17,7 @@ use crate::link::Link;
 use crate::race::answered;
 use crate::world::World;
 
-/// One key of a ledger.
+/// A ledger and one of its keys.
 #[derive(Clone)]
 pub(super) struct Book {
     pub(super) ledger: Arc<dyn Ledger>,
@@ -37,7 +37,7 @@ impl Book {
         Self { ledger: link.before(&self.ledger), ..self.clone() }
     }
 
-    /// Applies a change, and checks that it is new.
+    /// Applies a change, and checks that the answer is `Applied`.
     pub(super) async fn add(&self, op: &str, delta: i64) -> Verdict {
         let counter = Subject::of(Arc::clone(&self.ledger) as _)?.at(self.key.as_str())?;
         ensure_matches!(counter.apply(op, delta).await?, Counted::Applied { .. }, "a new change, {op} of {delta}");
@@ -60,7 +60,7 @@ impl Book {
         answered(|| self.ledger.compact(&self.key, older_than, limit)).await
     }
 
-    /// Returns the whole log, read in pages of `limit` entries.
+    /// Reads the whole log in pages of `limit` entries.
     pub(super) async fn log(&self, limit: usize) -> Result<Vec<LedgerEntry>, Failure> {
         let (mut entries, mut cursor) = (Vec::new(), None);
         loop {
@@ -87,7 +87,7 @@ fn sum(log: &[LedgerEntry]) -> (i64, u64) {
     })
 }
 
-/// Checks that the log has at most one sum, followed by the changes in the order of time and operation.
+/// Checks that the log has at most one sum entry, followed by the changes in the order of time and operation id.
 pub(super) fn ensure_in_order(log: &[LedgerEntry]) -> Verdict {
     let mut last = None;
     for (number, entry) in log.iter().enumerate() {
@@ -103,7 +103,7 @@ pub(super) fn ensure_in_order(log: &[LedgerEntry]) -> Verdict {
     Ok(())
 }
 
-/// Checks that the log holds this many changes and that the value is their sum, for several page lengths.
+/// Checks, for several page lengths, that the log holds this many changes and that their sum is `value`.
 async fn ensure_kept(book: &Book, changes: usize, value: i64) -> Verdict {
     for limit in [1, 3, 1_000] {
         let log = book.log(limit).await?;
@@ -176,8 +176,8 @@ pub(super) async fn a_ledger_and_its_counter_are_one_namespace(world: &World) ->
     Ok(())
 }
 
-/// A read that allows age zero shows every change, through any client. Other reads show a value no older than they
-/// allow.
+/// On every client, a read with the maximum age 0 shows every change. Other reads show a value that is no older than
+/// their maximum age.
 pub(super) async fn cached_reads_are_as_old_as_they_say(world: &World) -> Verdict {
     let (mine, other) = (Book::of(world.store())?, Book::of(&world.client().await?)?);
     let age = world.short();

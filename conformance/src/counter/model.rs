@@ -52,7 +52,7 @@ enum Call {
 #[derive(Clone, Debug)]
 struct Counters {
     strategy: CounterStrategy,
-    /// The bounds of the namespace, or `None` if each change has its own.
+    /// The bounds of the namespace, or `None` if each change has its own bounds.
     fixed: Option<Bounds>,
     memory: Remember,
     fences: bool,
@@ -63,7 +63,7 @@ struct Counters {
 #[derive(Clone, Debug, Default)]
 struct Cell {
     value: i64,
-    /// The number of writers so far.
+    /// The number of applied changes.
     writers: u64,
     ops: BTreeMap<OpId, Known>,
 }
@@ -71,7 +71,7 @@ struct Cell {
 #[derive(Clone, Debug)]
 struct Known {
     since: Duration,
-    /// The number of the writer that applied the operation.
+    /// The value of `Cell::writers` when the operation was remembered.
     writer: u64,
     what: What,
 }
@@ -100,7 +100,6 @@ impl What {
 }
 
 impl Cell {
-    /// Returns whether the operation must still be remembered. If not, the store may have forgotten it.
     fn must_know(&self, known: &Known, memory: Remember, now: Duration) -> bool {
         match memory {
             Remember::None => false,
@@ -115,7 +114,7 @@ impl Cell {
         capacity.is_some_and(|capacity| live >= capacity as usize)
     }
 
-    /// Returns the new value after a change whose operation is not remembered, or the expected refusal.
+    /// Returns the new value after a change that is not remembered, or the expected refusal.
     fn judge(&self, change: &Change, is_full: bool) -> Result<i64, Counted> {
         let value = self.value.checked_add(change.delta).ok_or(Counted::Overflow)?;
         match (change.bounds.contains(value), is_full) {
@@ -127,16 +126,16 @@ impl Cell {
 }
 
 impl Counters {
-    /// Returns what is known of the operation, and whether the store must remember it.
+    /// Returns what happened to the operation, and whether the store must still remember the operation.
     fn known(&self, key: &Key, op: &OpId) -> Option<(What, bool)> {
         let cell = self.cells.get(key)?;
         let known = cell.ops.get(op)?;
         Some((known.what, cell.must_know(known, self.memory, self.now)))
     }
 
-    /// Returns whether the change overflows a ledger. The ledger may apply it, because it may have no sum to test it
-    /// on.
+    /// Returns whether the change overflows the sum of a ledger.
     fn may_overflow_unseen(&self, key: &Key, change: &Change) -> bool {
+        // A ledger need not store its sum, so the store need not notice the overflow.
         let value = self.cells.get(key).map_or(0, |cell| cell.value);
         self.strategy == CounterStrategy::Ledger && value.checked_add(change.delta).is_none()
     }

@@ -18,8 +18,8 @@ pub(super) async fn a_cut_connection_counts_once(world: &World, kind: Kind) -> V
     cut_everywhere(world, &calls(kind)).await
 }
 
-/// A caller repeats the change whenever its error allows that. Whichever request of the change is cut, the change
-/// counts at most once, and the caller learns if the outcome is unknown.
+/// A change whose connection is cut is repeated while the error is retryable, and counts at most once. If the last
+/// attempt fails, the error says that the outcome is unknown.
 pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: Kind) -> Verdict {
     let clients = Clients::of(world).await?;
     for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost, Cut::HalfReply] {
@@ -36,10 +36,10 @@ pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: K
     Ok(())
 }
 
-/// How long an operation is remembered: less than the time for which the client cannot reach the server.
+/// How long the store remembers an operation.
 const BRIEF: Duration = Duration::from_millis(400);
 
-/// Neither the client nor a layer in front of it repeats the change after the server may have forgotten it.
+/// Neither a client nor a layer repeats a change with a lost reply after the server may have forgotten the operation.
 pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &World, kind: Kind) -> Verdict {
     let clients = Clients::of(world).await?;
     let open = |store| Subject::open(store, kind.strategy(Bounds::NONE, BRIEF), Bounds::NONE)?.at("key");

@@ -29,8 +29,8 @@ const NAMES: [&str; 9] = [
     "Sharded",
 ];
 
-/// A strategy works, or its open is refused and creates no namespace: the name can still be used with a strategy that
-/// works.
+/// A strategy works, or the store refuses the strategy and names another strategy. A refusal leaves the namespace free
+/// for another strategy.
 pub(super) async fn other_strategies_work_or_name_a_better_one(world: &World) -> Verdict {
     for (number, strategy) in OTHERS.into_iter().enumerate() {
         let name = format!("namespace-{number}");
@@ -46,7 +46,7 @@ pub(super) async fn other_strategies_work_or_name_a_better_one(world: &World) ->
     Ok(())
 }
 
-/// `ledger` behaves like the strategy `Ledger`, because both open the same namespace.
+/// `ledger` opens a working counter, or its error names another strategy.
 pub(super) async fn a_ledger_is_there_or_names_a_better_strategy(world: &World) -> Verdict {
     match world.store().ledger(&"ledger".parse()?) {
         Ok(ledger) => works(ledger).await,
@@ -96,7 +96,6 @@ fn is_enough(strategy: Strategy, memory: Remember) -> bool {
     }
 }
 
-/// Checks that the counter works and promises to remember operations.
 async fn works(counter: Arc<dyn Counter>) -> Verdict {
     let counter = Subject::of(counter)?;
     ensure!(counter.promise().remember != Remember::None, "it promises to remember no operation");

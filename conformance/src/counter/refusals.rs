@@ -12,7 +12,7 @@ use crate::world::World;
 const LOST: [&[Fate]; 4] =
     [&[Fate::Late], &[Fate::RequestLost], &[Fate::ReplyLost], &[Fate::Late, Fate::ReplyLost, Fate::Late]];
 
-/// Returns a counter of 0 whose value cannot fall below 0.
+/// Creates a counter whose value is 0 and cannot fall below 0.
 fn stock(world: &World, kind: Kind) -> storagebox_core::Result<Subject> {
     Subject::within(world, kind, Bounds::at_least(0))
 }
@@ -32,7 +32,7 @@ pub(super) async fn a_sold_out_stock_stays_sold_out_for_a_lost_sale(world: &Worl
     Ok(())
 }
 
-/// A lost sale that arrives after another call of its operation was applied changes nothing.
+/// A lost attempt of a sale changes nothing if it arrives after another call with the same operation id was applied.
 pub(super) async fn a_lost_sale_is_void_after_its_operation_was_applied(world: &World, kind: Kind) -> Verdict {
     let (stock, link) = (stock(world, kind)?, Link::script([Fate::Late]));
     ensure_eq!(stock.behind(&link).retried("sale", -1).await?, Counted::OutOfBounds, "a sale");
@@ -54,7 +54,8 @@ pub(super) async fn a_lost_overflow_is_not_applied_later(world: &World, kind: Ki
     Ok(())
 }
 
-/// A full window answers `Full` to a change whose first attempt was lost, and that attempt changes nothing later.
+/// A full window answers the second attempt of a change with `Full`. A lost first attempt that arrives later changes
+/// nothing.
 pub(super) async fn a_full_window_is_an_answer_after_a_lost_change(world: &World) -> Verdict {
     let window = storagebox_core::Strategy::Window { lifetime: HOUR, capacity: 1 };
     let (counter, link) = (Subject::open(world.store(), window, Bounds::NONE)?, Link::script([Fate::Late]));
@@ -111,7 +112,7 @@ pub(super) async fn more_void_calls_than_an_operation_keeps_are_a_doubt(world: &
     Ok(())
 }
 
-/// A store keeps void calls for as long as operations. After that, upkeep deletes them.
+/// A store remembers void calls for as long as applied operations. Upkeep deletes void calls after this time.
 pub(super) async fn void_calls_are_forgotten_in_time(world: &World, kind: Kind) -> Verdict {
     let stock = stock(world, kind)?;
     for call in 0..Attempt::MAX_VOID as i64 {
@@ -130,8 +131,8 @@ pub(super) async fn void_calls_are_forgotten_in_time(world: &World, kind: Kind) 
     Ok(())
 }
 
-/// The first attempt of a sale, its repetition and a delivery race. If the repetition is refused, the first attempt has
-/// no effect, not even if it arrives later.
+/// The first attempt of a sale races with a second attempt and with a delivery. If the store refuses the second
+/// attempt, the first attempt never takes effect.
 pub(super) async fn an_attempt_in_progress_counts_before_the_refusal_or_never(world: &World, kind: Kind) -> Verdict {
     let any = stock(world, kind)?;
     for round in 0..world.profile().rounds * 4 {
@@ -165,8 +166,8 @@ pub(super) async fn an_attempt_in_progress_counts_before_the_refusal_or_never(wo
     Ok(())
 }
 
-/// A strategy that keeps no row for an operation cannot make a lost attempt void. It returns the refusal of a first
-/// attempt, and `OutcomeUnknown` for a repetition.
+/// A strategy that cannot void a lost attempt refuses a first attempt with `OutOfBounds`, and answers a repetition with
+/// `OutcomeUnknown`.
 pub(super) async fn a_refusal_that_voids_nothing_is_a_doubt(world: &World, kind: Kind) -> Verdict {
     let stock = stock(world, kind)?;
     ensure_eq!(stock.apply("sale", -1).await?, Counted::OutOfBounds, "a sale that lost no attempt");

@@ -163,7 +163,7 @@ pub(super) async fn retries_tell_the_first_value(world: &World, kind: Kind) -> V
     Ok(())
 }
 
-/// A retry gets its first answer, even if a new operation with the same change would be rejected.
+/// A retry gets the answer of the first attempt, even if a new operation with the same change would be rejected.
 pub(super) async fn retries_are_judged_before_anything_else(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(-10, 10)?)?;
     ensure_eq!(counter.apply("up", 10).await?, counter.applied(10), "up to the ceiling");

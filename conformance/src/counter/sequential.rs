@@ -7,7 +7,7 @@ use super::{Kind, Subject};
 use crate::failure::{Verdict, ensure_eq};
 use crate::world::World;
 
-/// Bounds are tested on the result. A change is neither clamped nor applied in part.
+/// The result of a change is tested against the bounds. A change is neither clamped nor applied in part.
 pub(super) async fn bounds_are_inclusive(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(-2, 3)?)?;
     let steps = [
@@ -52,7 +52,7 @@ pub(super) async fn bounds_are_those_of_each_change(world: &World, kind: Kind) -
     Ok(())
 }
 
-/// Every client sees an acknowledged change, even a client that read before.
+/// Every client sees an acknowledged change, even a client that read the value before the change.
 pub(super) async fn reads_see_what_was_acknowledged(world: &World, kind: Kind) -> Verdict {
     let mine = Subject::new(world, kind)?;
     let strategy = kind.strategy(Bounds::NONE, HOUR);
@@ -88,7 +88,7 @@ pub(super) async fn value_is_the_sum(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-/// A rejected operation is not remembered: it may succeed later, also with another delta.
+/// A rejected operation is not remembered: it may succeed later, even with another delta.
 pub(super) async fn rejections_are_not_remembered(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(0, 10)?)?;
     for _ in 0..3 {

@@ -35,7 +35,7 @@ fn ensure_refused<T: std::fmt::Debug>(answer: Result<T>, bounds: Bounds) -> Verd
     }
 }
 
-/// A sharded counter whose bounds exclude 0 is refused when it is opened or with its first call.
+/// A sharded counter whose bounds exclude 0 is refused when it is opened or at its first call.
 pub(super) async fn bounds_without_0_are_refused(world: &World) -> Verdict {
     let without = [Bounds::at_least(1), Bounds::at_most(-1), Bounds::between(5, 10)?, Bounds::between(-9, -3)?];
     for (number, bounds) in without.into_iter().enumerate() {
@@ -99,8 +99,7 @@ pub(super) async fn the_last_room_is_found_wherever_it_is(world: &World) -> Verd
     Ok(())
 }
 
-/// A sharded counter accepts each value up to its bounds and none beyond, with any number of shards and with bounds
-/// that a double cannot represent.
+/// The bounds of a sharded counter are exact with any number of shards, even if an `f64` cannot represent the bounds.
 pub(super) async fn bounds_at_the_edges_are_exact_over_any_number_of_shards(world: &World) -> Verdict {
     const ODD: i64 = 999_999_999_999_999_999;
     for shards in [1, 2, 3, 7, 64] {
@@ -119,7 +118,7 @@ pub(super) async fn bounds_at_the_edges_are_exact_over_any_number_of_shards(worl
     Ok(())
 }
 
-/// Moves the value from one bound to the other and back. At each bound, a change beyond it is refused on every shard.
+/// Checks that changes beyond the ceiling and changes beyond the floor are refused.
 async fn ensure_ends_are_exact(counter: &Subject, bounds: Bounds) -> Verdict {
     const BEYOND: usize = 8;
     let (floor, ceiling) = (bounds.floor().unwrap_or(i64::MIN), bounds.ceiling().unwrap_or(i64::MAX));
@@ -142,7 +141,7 @@ async fn ensure_ends_are_exact(counter: &Subject, bounds: Bounds) -> Verdict {
     Ok(())
 }
 
-/// A retry is recognised after other operations have used up the room of its shard or moved room between shards.
+/// A retry is recognised even if the shard of the first attempt has no room left, or room was moved between shards.
 pub(super) async fn a_retry_never_lands_on_another_shard(world: &World) -> Verdict {
     let counter = Subject::within(world, Kind::Sharded, Bounds::between(0, 40)?)?;
     let mut sum = 0;

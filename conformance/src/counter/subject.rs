@@ -19,17 +19,16 @@ use crate::world::World;
 /// How long operations are remembered by default.
 pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The default number of operations that a window or a set holds.
+/// The default number of operations that a `Window` or a `TokenSet` holds.
 pub(super) const CAPACITY: u32 = 1_000;
 
-/// The default number of shards.
 pub(super) const SHARDS: u16 = 5;
 
-/// The default number of writers that a history remembers: more than any case has on one key.
+/// The default number of writers that an `OptimisticHistory` remembers: more than any case has on one key.
 pub(super) const HISTORY: u16 = 200;
 
 impl Kind {
-    /// Returns the strategy, which remembers operations for this long. Only `Sharded` stores the bounds.
+    /// Returns the strategy of this kind, with `memory` as its retention.
     pub(super) fn strategy(self, bounds: Bounds, memory: Duration) -> Strategy {
         let retention = Retention::For(memory);
         match self {
@@ -55,7 +54,6 @@ impl Kind {
         matches!(self, Self::Atomic | Self::Optimistic | Self::History)
     }
 
-    /// Returns whether the strategy can fence operations.
     pub(super) fn fences(self) -> bool {
         !matches!(self, Self::Atomic | Self::Optimistic | Self::History | Self::Token)
     }
@@ -67,49 +65,43 @@ pub(super) struct Subject {
     pub(super) counter: Arc<dyn Counter>,
     pub(super) key: Key,
     bounds: Bounds,
-    /// Whether the answer to a repetition shows that it is a repetition. With a store's own request token, a repetition
-    /// gets the first answer again.
+    /// Whether the strategy answers a repetition with `AlreadyApplied` instead of `Applied`.
     tells_repeats: bool,
 }
 
 impl Subject {
-    /// Opens a counter without bounds.
     pub(super) fn new(world: &World, kind: Kind) -> Result<Self> {
         Self::within(world, kind, Bounds::NONE)
     }
 
-    /// Opens a counter whose results must stay within the bounds.
     pub(super) fn within(world: &World, kind: Kind, bounds: Bounds) -> Result<Self> {
         Self::open(world.store(), kind.strategy(bounds, HOUR), bounds)
     }
 
-    /// Opens the default namespace, which a case may open more than once.
+    /// Opens the namespace `counters` with this strategy.
     pub(super) fn open(store: &Arc<dyn Backend>, strategy: Strategy, bounds: Bounds) -> Result<Self> {
         Self::named(store, "counters", strategy, bounds)
     }
 
-    /// Opens a namespace by name.
     pub(super) fn named(store: &Arc<dyn Backend>, name: &str, strategy: Strategy, bounds: Bounds) -> Result<Self> {
         let tells_repeats = strategy != Strategy::TransactionToken;
         Ok(Self { bounds, tells_repeats, ..Self::of(store.counter(&name.parse()?, strategy)?)? })
     }
 
-    /// Wraps a counter that is already open, without bounds.
+    /// Returns a subject without bounds for an open counter.
     pub(super) fn of(counter: Arc<dyn Counter>) -> Result<Self> {
         Ok(Self { counter, key: Key::new("key")?, bounds: Bounds::NONE, tells_repeats: true })
     }
 
-    /// Returns another key of the same namespace.
     pub(super) fn at(&self, key: impl Into<Arc<str>>) -> Result<Self> {
         Ok(Self { key: Key::new(key)?, ..self.clone() })
     }
 
-    /// Returns the same key with other bounds on each change.
+    /// Returns the counter with other bounds for each change.
     pub(super) fn bounded(&self, bounds: Bounds) -> Self {
         Self { bounds, ..self.clone() }
     }
 
-    /// Returns the same key behind a link.
     pub(super) fn behind(&self, link: &Arc<Link>) -> Self {
         Self { counter: link.before(&self.counter), ..self.clone() }
     }
@@ -127,18 +119,16 @@ impl Subject {
         Counted::Applied { value: self.told(value) }
     }
 
-    /// Returns the answer to a repetition, with the value of the first answer.
+    /// Returns the expected answer to a repetition whose first answer contained this value.
     pub(super) fn already(&self, value: i64) -> Counted {
         self.as_told(Counted::AlreadyApplied { value: self.told(value) })
     }
 
-    /// Returns whether the answer to a repetition differs from the first answer.
     pub(super) fn tells_repeats(&self) -> bool {
         self.tells_repeats
     }
 
-    /// Returns the answer as the strategy gives it: `Applied` instead of `AlreadyApplied` if the strategy does not
-    /// report repetitions.
+    /// Replaces `AlreadyApplied` by `Applied` if the strategy does not report repetitions.
     fn as_told(&self, counted: Counted) -> Counted {
         match counted {
             Counted::AlreadyApplied { value } if !self.tells_repeats => Counted::Applied { value },
@@ -156,12 +146,10 @@ impl Subject {
         Ok(if self.promise().bounds_per_change { change.within(self.bounds) } else { change })
     }
 
-    /// Makes a call of one attempt and returns its result.
     pub(super) async fn attempt(&self, op: &str, delta: i64) -> Result<Counted> {
         self.attempt_as(Attempt::first(), op, delta).await
     }
 
-    /// Makes the change as this attempt of its call, and returns the result.
     pub(super) async fn attempt_as(&self, attempt: Attempt, op: &str, delta: i64) -> Result<Counted> {
         let counted = self.counter.attempt_apply(attempt, &self.key, &self.change(op, delta)?).await?;
         Ok(self.as_told(counted))
@@ -172,7 +160,6 @@ impl Subject {
         Retry::default().call(&Counting::default(), |attempt| self.attempt_as(attempt, op, delta)).await
     }
 
-    /// Makes one attempt to fence the operation and returns its result.
     pub(super) async fn attempt_cancel(&self, op: &str) -> Result<Cancelled> {
         self.counter.cancel(&self.key, &OpId::new(op)?).await
     }
@@ -189,13 +176,11 @@ impl Subject {
         repeated(|| self.counter.value(&self.key), is_refusal).await
     }
 
-    /// Repeats the change until it is answered. The counter must remember operations, or at least as many last writers
-    /// as the case has.
+    /// Repeats the change until the counter answers.
     pub(super) async fn apply_until_answered(&self, op: &str, delta: i64) -> Result<Counted, Failure> {
         repeated(|| self.attempt(op, delta), |error| error.is_retryable() || is_doubt(error)).await
     }
 
-    /// Repeats the cancel until it is answered.
     pub(super) async fn cancel_until_answered(&self, op: &str) -> Result<Cancelled, Failure> {
         repeated(|| self.attempt_cancel(op), Error::is_retryable).await
     }

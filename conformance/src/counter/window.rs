@@ -14,7 +14,6 @@ fn window(world: &World, lifetime: Duration, capacity: u32) -> storagebox_core::
     Subject::open(world.store(), Strategy::Window { lifetime, capacity }, Bounds::NONE)
 }
 
-/// Opens a window or a set of this capacity.
 fn holding(world: &World, kind: Kind, capacity: u32) -> storagebox_core::Result<Subject> {
     match kind {
         Kind::Set => Subject::open(world.store(), Strategy::TokenSet { max: capacity }, Bounds::NONE),
@@ -44,9 +43,9 @@ pub(super) async fn full_is_full_and_forgets_nothing(world: &World, kind: Kind) 
     Ok(())
 }
 
-/// Applies the operation until the window is no longer full. On a real clock, a backend may free places later, by the
-/// difference that it allows between clocks.
+/// Repeats the change while the window is full.
 async fn freed(world: &World, counter: &Subject, op: &str) -> Result<Counted, Failure> {
+    // On a real clock, a backend may remove an expired operation late to allow for clock differences.
     let turns = if world.can_travel() { 1 } else { 60 };
     for _ in 0..turns {
         let counted = counter.apply(op, 1).await?;
@@ -105,7 +104,7 @@ pub(super) async fn each_operation_has_a_lifetime_of_its_own(world: &World) -> V
     Ok(())
 }
 
-/// A key forgets its expired operations without affecting other keys, whose places stay occupied.
+/// A change on a full key removes the expired operations of this key, but no operations of other keys.
 pub(super) async fn every_key_frees_its_own_places(world: &World) -> Verdict {
     let namespace_of = window(world, world.short(), 2)?;
     let keys = ["a", "b", "ba", "c"];

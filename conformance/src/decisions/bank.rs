@@ -62,7 +62,6 @@ const RELEASED_LONG_AGO: &[&str] = &[
     "Unknown|Ended(Released)",
 ];
 
-/// The states, in the order of the table.
 const STATES: [(State, Age); 13] = [
     (State::Unknown, Recent),
     (State::Held, Recent),
@@ -79,7 +78,7 @@ const STATES: [(State, Age); 13] = [
     (State::Fenced, LongAgo),
 ];
 
-/// A hold that does not expire during the case.
+/// The duration of a hold that does not expire during the case.
 const LONG: Duration = Duration::from_secs(3_600);
 
 #[derive(Clone, Copy)]
@@ -95,7 +94,7 @@ enum State {
     Retired,
 }
 
-/// A bank of three items: `kim` holds one, the claim of the cell gets its state with another, and the third is spare.
+/// A bank with three items: one that the claim `kim` holds, one for the state of the cell, and a spare item.
 struct Claims {
     cell: Cell,
     bank: Arc<dyn ItemBank>,
@@ -176,7 +175,7 @@ impl Claims {
         })
     }
 
-    /// Returns the expected answer to a repetition of the call that had this answer.
+    /// Returns the expected answer to a repetition of the call, if the first answer was `answer`.
     fn again<'a>(&self, answer: &'a str) -> &'a str {
         match answer {
             "New" => "Again",
@@ -185,7 +184,7 @@ impl Claims {
         }
     }
 
-    /// Returns the expected answer of `get` after the call that had this answer.
+    /// Returns the state that `get` must return after the call was answered with `answer`.
     fn state_after<'a>(&self, answer: &'a str) -> &'a str {
         match (self.call(), answer) {
             ("retire", "Retired") => "Unknown",
@@ -196,8 +195,7 @@ impl Claims {
         }
     }
 
-    /// Checks that each held item and its claim name each other, and that the other claims hold the same items as
-    /// before.
+    /// Checks that each item in use and its claim name each other, and that the call changed no other claim.
     async fn ensure_whole(&self) -> Verdict {
         let mut expected = BTreeMap::new();
         for claim in [&self.ada, &self.bob, &self.kim] {

@@ -27,7 +27,6 @@ pub(super) const TABLE: Table = Table {
     ],
 };
 
-/// The states, in the order of the table.
 const STATES: [(State, Age); 6] = [
     (State::Unknown, Recent),
     (State::Applied, Recent),
@@ -45,7 +44,6 @@ enum State {
     Cancelled,
 }
 
-/// The key of a cell, and its operation.
 struct Operation {
     cell: Cell,
     counter: Arc<dyn Counter>,
@@ -110,7 +108,7 @@ impl Operation {
         Ok(brief(&self.counter.apply(&self.key, &Change::new(self.op.clone(), delta)).await?))
     }
 
-    /// Makes a change that is rejected: a key begins at 0, which is the ceiling here.
+    /// Makes a change that is rejected, because the key is at 0 and the ceiling is 0.
     async fn rejected(&self) -> Result<String, Failure> {
         let change = Change::new(self.op.clone(), 1).within(Bounds::at_most(0));
         Ok(brief(&self.counter.apply(&self.key, &change).await?))

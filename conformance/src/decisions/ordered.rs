@@ -33,7 +33,7 @@ pub(super) const TABLE: Table = Table {
     ],
 };
 
-/// The earlier write of each state, in the order of the table: a value or a delete, its number and its writer.
+/// The write that leads to the state of each row: the value (`None` deletes), the number and the writer.
 const BEFORE: [Option<(Option<&str>, i64, &str)>; 10] = [
     None,
     Some((Some("value"), AT - 1, "m")),

@@ -13,13 +13,12 @@ use super::{Cell, IMPOSSIBLE, ROUNDS, Scene, Table, brief};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// The fingerprint of the leases.
 const TEN: Option<&str> = Some("ten");
 
-/// A lease that does not expire during the case.
+/// The duration of a lease that does not expire during the case.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// A lease that lasts longer than the memory of what has ended.
+/// The duration of a lease that outlasts the memory of ended operations.
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);
 
 const NONE: &str = IMPOSSIBLE;
@@ -73,7 +72,6 @@ pub(super) const TABLE: Table = Table {
     ],
 };
 
-/// The states, in the order of the table.
 const STATES: [(State, Age); 21] = [
     (State::Absent, Recent),
     (State::Recorded, Recent),
@@ -118,7 +116,6 @@ enum State {
     Expired,
 }
 
-/// An id, its two callers, and the lease of `ada`.
 struct Id {
     short: Duration,
     cell: Cell,
@@ -140,7 +137,7 @@ pub(crate) async fn an_id_is_answered_by_its_table(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Other ids, which no call may change.
+/// Ids that the calls under test must not change.
 struct Others {
     recorded: DedupId,
     leased: Lease,
@@ -242,7 +239,7 @@ impl Id {
         Ok(())
     }
 
-    /// Checks that a new lease has a greater fence than the lease before it.
+    /// Checks that the call returned the lease that the id already had, or a lease with a greater fence.
     fn ensure_fence(&self, begun: Option<&Lease>) -> Verdict {
         if let (Some(begun), Some(own)) = (begun, &self.lease) {
             let is_own = matches!(STATES[self.cell.state].0, State::Leased);

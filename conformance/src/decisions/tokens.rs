@@ -28,7 +28,6 @@ pub(super) const TABLE: Table = Table {
     ],
 };
 
-/// The states, in the order of the table.
 const STATES: [(State, Age); 10] = [
     (State::Unknown, Recent),
     (State::Live, Recent),
@@ -98,7 +97,7 @@ impl Scene for Token {
     }
 }
 
-/// Returns the expected answer to a repetition of the call that had this answer.
+/// Returns the expected answer to a repetition of a call, if the first answer was `answer`.
 fn again_of(answer: &str) -> &str {
     match answer {
         "created" => "already_live",

@@ -44,7 +44,7 @@ async fn meet_every_fate(world: &World, calls: &[Call]) -> Verdict {
     Ok(())
 }
 
-/// Repeats the call until it is answered, lets the requests in flight land, and checks that the call happened once.
+/// Repeats the call until it is answered, lets the requests in flight land, and checks that the call took effect once.
 async fn meet(world: &World, call: Call, fate: Fate) -> Verdict {
     let scene = call.set(world, &format!("{call:?}-{fate:?}")).await?;
     let link = Link::script([fate]);
@@ -67,7 +67,7 @@ async fn ensure_lost<T: std::fmt::Debug>(answer: impl Future<Output = Result<T>>
     Ok(())
 }
 
-/// Calls of a lease that land after it has expired and another lease has begun change nothing.
+/// Calls of an expired lease that land after another lease has begun change nothing.
 pub(super) async fn what_lands_after_the_lease_changed_hands_changes_nothing(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (ada, bob, short) = (op("ada")?, op("bob")?, world.short());
@@ -99,7 +99,7 @@ pub(super) async fn what_lands_after_the_lease_changed_hands_changes_nothing(wor
     Ok(())
 }
 
-/// Calls that made a record or a lease, and that land after its end, change nothing.
+/// Late calls change nothing if they land after their record or lease has ended.
 pub(super) async fn what_lands_after_the_end_changes_nothing(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let ada = op("ada")?;
@@ -123,7 +123,7 @@ pub(super) async fn what_lands_after_the_end_changes_nothing(world: &World) -> V
     Ok(())
 }
 
-/// Creates a record or a lease and ends it, with copies of all its calls still in flight.
+/// Creates a record or a lease and ends it while late copies of its calls are still in flight.
 async fn end_early(world: &World, repos: &Repos, far: &Repos, place: &DedupId, end: &str) -> Verdict {
     let (ada, bob) = (op("ada")?, op("bob")?);
     if end == "abort" {
@@ -147,8 +147,8 @@ async fn end_early(world: &World, repos: &Repos, far: &Repos, place: &DedupId, e
     Ok(())
 }
 
-/// Records and leases are created and ended under faults, and each call is repeated with the same id until it is
-/// answered. In the end every answer is still true.
+/// Records and leases are created and ended under faults, and each call is repeated until it is answered. In the end
+/// every answer is still true.
 pub(super) async fn random_faults_leave_every_answer_true(world: &World) -> Verdict {
     let mut rng = world.rng();
     for _ in 0..world.profile().rounds {
@@ -184,7 +184,7 @@ struct Life<'a> {
 }
 
 impl Life<'_> {
-    /// Runs one of several sequences of calls on the id, and returns the value that the id has afterwards.
+    /// Makes one of several sequences of calls on the id, and returns the value that the id has afterwards.
     async fn live(&self, choice: u8) -> Result<Option<&'static str>, Failure> {
         match choice {
             0 => {
@@ -258,7 +258,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Checks that another caller's record and begin both return this value.
+    /// Checks that `record` and `begin` of another caller both return this value.
     async fn rival(&self, value: &'static str) -> Result<Option<&'static str>, Failure> {
         let mine = text("rival")?;
         let recorded = answered(|| self.repos.records.record(self.place, &mine, &self.bob, FOREVER)).await?;

@@ -13,7 +13,6 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A call of `ada` on one id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Record,
@@ -28,7 +27,7 @@ pub(super) enum Call {
 pub(super) const ON_RECORDS: [Call; 3] = [Call::Record, Call::Replace, Call::Forget];
 pub(super) const ON_LEASES: [Call; 4] = [Call::Begin, Call::Complete, Call::Abort, Call::Extend];
 
-/// An id on which the call has an effect.
+/// An id that is prepared so that the call has an effect.
 pub(super) struct Scene {
     pub(super) id: DedupId,
     ada: OpId,

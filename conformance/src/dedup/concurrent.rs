@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::race::race;
 use crate::world::World;
 
-/// Runs a race in which every second caller uses another client.
+/// Makes `count` calls concurrently, half of them with a second client.
 async fn race_on<T, Fut>(
     world: &World,
     count: usize,

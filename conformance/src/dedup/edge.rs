@@ -14,7 +14,7 @@ use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
 
-/// Returns texts that are easily confused with many others.
+/// Returns short and long texts that stores often confuse with other texts.
 fn often_mistaken() -> [String; 5] {
     ["a".into(), "\u{e9}".into(), "a:b".into(), "1".into(), "y".repeat(MAX_ID_BYTES)]
 }

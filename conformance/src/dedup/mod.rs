@@ -113,10 +113,9 @@ cases! { Dedup:
         a_run_to_its_end_outlives_its_caller;
 }
 
-/// A time that is longer than any case takes, on a real clock too.
+/// A time that is longer than any case takes, even on a real clock.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// The record and lease repositories of one namespace.
 #[derive(Clone)]
 struct Repos {
     records: Arc<dyn DedupRepo>,
@@ -137,13 +136,11 @@ impl Repos {
         Self { records: link.before(&self.records), leases: link.before(&self.leases) }
     }
 
-    /// Records a value, and checks that the record is new.
     async fn record_new(&self, id: &DedupId, value: &str, op: &OpId, retention: Retention) -> Result<Version, Failure> {
         let recorded = self.records.record(id, &text(value)?, op, retention).await?;
         Ok(ensure_matches!(recorded, Recorded::New(version) => version, "{op} records the vacant id {id}"))
     }
 
-    /// Begins a lease, and checks that it was started.
     async fn begin_new(&self, id: &DedupId, op: &OpId, duration: Duration) -> Result<Lease, Failure> {
         let begun = self.leases.begin(id, op, duration, None).await?;
         let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "{op} begins the vacant id {id}");

@@ -22,7 +22,7 @@ pub(super) async fn random_calls_match_the_model(world: &World) -> Verdict {
     compare(world, Records { now: Duration::ZERO, stretch, ids: BTreeMap::new() }).await
 }
 
-/// The position of a version or lease among those that the store has returned for an id, counted from the newest.
+/// The index of a version or lease of an id. The newest has the index 0.
 type Back = usize;
 
 #[derive(Clone, Debug)]
@@ -46,7 +46,6 @@ struct Records {
 }
 
 impl Records {
-    /// Returns what is known of the id at the current time.
     fn known(&mut self, id: &DedupId) -> (&mut Known, Moment) {
         let moment = Moment { now: self.now, stretch: self.stretch };
         let known = self.ids.entry(id.clone()).or_default();

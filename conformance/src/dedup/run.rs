@@ -20,18 +20,19 @@ use super::Repos;
 use crate::failure::Failure;
 use crate::world::World;
 
-/// How long the leases of runs last: long enough not to expire during a slow moment on a real clock.
+/// Returns how long the lease of a run lasts.
 fn lease(world: &World) -> Duration {
+    // On a real clock, the lease must outlast a slow moment of the machine.
     world.short() * 3
 }
 
-/// Returns options of runs that keep results forever and retry errors at once, so that no case waits for either.
+/// Returns options under which results are kept forever and retries do not pause.
 fn options(world: &World) -> RunOptions {
     let retry = Retry { attempts: 100, first_delay: Duration::ZERO, max_delay: Duration::ZERO };
     RunOptions::default().lease(lease(world)).retention(Retention::Forever).retry(retry)
 }
 
-/// Runs the work, and checks that the run returns no error.
+/// Calls `run` and turns its error into a `Failure`.
 async fn run_well<F, Fut>(
     repos: &Repos,
     timer: &StoreTimer,
@@ -49,7 +50,6 @@ where
     })
 }
 
-/// Counts how often the work began and how often it finished.
 #[derive(Clone, Default)]
 struct Tally {
     begun: Arc<AtomicUsize>,
@@ -73,7 +73,7 @@ impl Tally {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Work that finishes at once.
+    /// Does work that finishes at once.
     async fn work(&self, result: &str) -> Result<Payload, Failure> {
         self.begin();
         let result = super::text(result)?;

@@ -11,13 +11,13 @@ use crate::world::World;
 
 const FATES: [Fate; 4] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice];
 
-/// Creates a deduplicator whose link gives the call at this step this fate and delivers all other calls.
+/// Creates a deduplicator whose link gives `fate` to the call at `step` and delivers all other calls.
 fn faulty(world: &World, step: usize, fate: Fate) -> Result<(Deduplicator, Arc<Link>)> {
     let link = Link::script(std::iter::repeat_n(Fate::Delivered, step).chain([fate]));
     Ok((desk(&*link.before_store(world.store()))?, link))
 }
 
-/// Checks that the result is an answer or an error of unknown certainty. `Empty` is allowed only if there was no seat.
+/// Checks that the result is an answer or an error of unknown outcome.
 fn ensure_honest(answer: Result<Assigned>, may_be_empty: bool) -> Verdict {
     match answer {
         Ok(Assigned::Empty) => ensure!(may_be_empty, "a fault was answered with Empty"),
@@ -27,7 +27,7 @@ fn ensure_honest(answer: Result<Assigned>, may_be_empty: bool) -> Verdict {
     Ok(())
 }
 
-/// Each step of an assignment (record, take, commit) meets each fault. The lost request lands before or after the
+/// A fault at any step of an assignment (record, take, commit) loses no seat, even if a late request lands after the
 /// assignment is repeated.
 pub(super) async fn a_loss_at_any_step_of_an_assignment_loses_nothing(world: &World) -> Verdict {
     let mut told = Told::new();
@@ -50,8 +50,8 @@ pub(super) async fn a_loss_at_any_step_of_an_assignment_loses_nothing(world: &Wo
     Ok(())
 }
 
-/// Each step of giving up an empty class (record, take, mark as giving up, release, clear) meets each fault. Then the
-/// id asks for another class, or for the same class after a refill.
+/// A fault at any step of giving up an empty class loses no seat, whether the id then asks for another class or for the
+/// refilled class.
 pub(super) async fn a_loss_at_any_step_of_giving_up_loses_nothing(world: &World) -> Verdict {
     let (mut told, mut seats) = (Told::new(), 0);
     for (number, fate) in FATES.into_iter().enumerate() {
@@ -109,8 +109,8 @@ pub(super) async fn a_late_take_of_a_bank_that_was_given_up_gets_nothing(world: 
     ensure_settled(world, &told, 2 * seats).await
 }
 
-/// Some ids ask until they are answered, others are abandoned. After the faults have ended, every request has landed
-/// and abandoned ids are recovered, every id asks once more and has one seat.
+/// Ids ask for seats under faults, and some ids are abandoned. After the recovery of the abandoned ids, every id has
+/// one seat.
 pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verdict {
     let mut rng = world.rng();
     for _ in 0..world.profile().rounds {

@@ -9,7 +9,6 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::{World, items};
 
-/// An assignment from a separate bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     OneOfThree,

@@ -7,10 +7,9 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 
-/// The number of seats per class, above the number of assignments that a case makes.
+/// The number of seats per class: more than a case assigns.
 const SEATS: usize = 200;
 
-/// The ways in which an assignment is continued after the drop.
 const WAYS: [Way; 3] = [Way::Retry, Way::Recover, Way::AnotherBank];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,7 @@ fn gated(world: &World) -> storagebox_core::Result<Deduplicator> {
     desk(&*Link::gated().before_store(world.store()))
 }
 
-/// Continues the assignment in another process, and returns the last answer about the id.
+/// Continues the assignment in another process, and returns the last answer to the id.
 async fn carry_on(world: &World, id: &str, class: &str, way: Way) -> Result<Assigned, Failure> {
     let fresh = desk(&*world.client().await?)?;
     match way {
@@ -52,7 +51,6 @@ fn note(told: &mut Told, id: String, assigned: &Assigned) -> Verdict {
     Ok(())
 }
 
-/// A point at which an assignment is dropped, and how it is continued.
 #[derive(Clone, Copy)]
 struct Point<'a> {
     far: &'a Deduplicator,
@@ -66,8 +64,8 @@ impl Point<'_> {
         format!("{:?}-{}", self.way, self.number)
     }
 
-    /// Drops the assignment at this await point and returns true. If the assignment finished before the point, adds its
-    /// item to `told` and returns false.
+    /// Returns whether the assignment was dropped at this await point. Adds the item of a finished assignment to
+    /// `told`.
     async fn is_dropped(&self, told: &mut Told) -> Result<bool, Failure> {
         let answer = drop_after(self.far.assign(self.id(), self.class), self.number).await.transpose()?;
         told.extend(answer.as_ref().and_then(Assigned::item).map(|item| (self.id(), item.clone())));
@@ -100,8 +98,7 @@ pub(super) async fn dropping_an_assignment_at_any_point_loses_nothing(world: &Wo
     Ok(())
 }
 
-/// An assignment from an empty bank is dropped at each await point, among them those of its giving up. Its continuation
-/// loses no seat.
+/// Dropping an assignment that gives up an empty bank, at any await point, loses no seat.
 pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told, mut seats) = (gated(world)?, Told::new(), 0);
     for way in WAYS {
@@ -122,8 +119,7 @@ pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &Worl
     Ok(())
 }
 
-/// An assignment from a second bank, after the first was empty, is dropped at each await point. Its continuation loses
-/// no seat.
+/// An id finds one bank empty and asks a second bank. Dropping the second assignment at any await point loses no seat.
 pub(super) async fn dropping_a_second_choice_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told) = (gated(world)?, Told::new());
     for class in ["wednesday", "friday"] {
@@ -144,7 +140,7 @@ pub(super) async fn dropping_a_second_choice_at_any_point_loses_nothing(world: &
     Ok(())
 }
 
-/// A recovery of two abandoned ids, of which one gets a seat and one gives up, is dropped at each await point.
+/// Dropping a recovery of two abandoned ids at any await point loses no seat.
 pub(super) async fn dropping_a_recovery_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told) = (gated(world)?, Told::new());
     add_seats(&**world.store(), "friday", 0..SEATS).await?;
@@ -156,7 +152,7 @@ pub(super) async fn dropping_a_recovery_at_any_point_loses_nothing(world: &World
     ensure_settled(world, &told, SEATS).await
 }
 
-/// Drops a recovery at this await point. Returns false if the recovery finished before it.
+/// Drops a recovery at this await point, or returns false if the recovery finished before that point.
 async fn drop_recovery_at(world: &World, far: &Deduplicator, told: &mut Told, point: usize) -> Result<bool, Failure> {
     abandon(world, &format!("{point}")).await?;
     let recovery = drop_after(far.recover(None, 1_000), point).await.transpose()?;
@@ -177,7 +173,7 @@ async fn drop_recovery_at(world: &World, far: &Deduplicator, told: &mut Told, po
     Ok(recovery.is_none())
 }
 
-/// Leaves two ids that have only an intent: one for a class with seats, one for an empty class.
+/// Leaves two ids whose callers crashed before the take: one asks for a class with seats, one for an empty class.
 async fn abandon(world: &World, name: &str) -> Verdict {
     crash_after(world.store(), &format!("served-{name}"), "friday", 1).await?;
     crash_after(world.store(), &format!("unserved-{name}"), "monday", 1).await

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::{SIZES, race};
 use crate::world::World;
 
-/// Checks that all answers name one item and that at most one of them is new. Returns the item.
+/// Checks that all answers have the same item and at most one answer is new, and returns the item.
 fn one_item(answers: &[Assigned]) -> Result<Item, Failure> {
     let items: BTreeSet<_> = answers.iter().filter_map(Assigned::item).collect();
     ensure_eq!(items.len(), 1, "different items of one id");
@@ -105,7 +105,7 @@ fn shuffled(rng: &mut fastrand::Rng) -> [&'static str; 3] {
     classes
 }
 
-/// Returns the seat that each student was given, and checks that no student was given two.
+/// Returns the seat of each student, and checks that no student was given two seats.
 fn told_by<'a>(answers: impl Iterator<Item = (usize, &'a Assigned)>) -> Result<Told, Failure> {
     let mut told = Told::new();
     for (student, answer) in answers {
@@ -116,7 +116,7 @@ fn told_by<'a>(answers: impl Iterator<Item = (usize, &'a Assigned)>) -> Result<T
     Ok(told)
 }
 
-/// 150 students each ask for a seat on three devices at once, with different wishes on each device, and each gets one
+/// 150 students ask for a seat on three devices at once, with different wishes on each device. Each student gets one
 /// seat.
 pub(super) async fn three_classes_asked_for_from_three_devices(world: &World) -> Verdict {
     let (desks, mut rng) = (desks(world).await?, world.rng());
@@ -178,7 +178,7 @@ pub(super) async fn racing_choices_beside_an_empty_bank(world: &World) -> Verdic
     ensure_settled(world, &told, seats).await
 }
 
-/// Seats are added while ids ask for classes that may or may not be empty. In the end every id asks once more.
+/// Seats are added while ids ask for seats in classes that may be empty. In the end every id has one seat.
 pub(super) async fn refills_while_ids_choose(world: &World) -> Verdict {
     let (desks, mut rng) = (desks(world).await?, world.rng());
     let (mut told, mut seats) = (Told::new(), 0);

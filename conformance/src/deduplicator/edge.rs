@@ -54,7 +54,7 @@ pub(super) async fn nasty_ids_get_items_of_their_own(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Assignments from many banks with nasty names, each with one nasty item, return the item of the right bank.
+/// An assignment returns the item of the right bank, even if the names of banks and items look alike.
 pub(super) async fn nasty_banks_and_items_are_told_apart(world: &World) -> Verdict {
     let (names, items) = (nasty_texts(), nasty_items());
     let mut desk = Deduplicator::new(world.dedup()?);
@@ -74,7 +74,7 @@ pub(super) async fn nasty_banks_and_items_are_told_apart(world: &World) -> Verdi
     Ok(())
 }
 
-/// An assignment whose id already has a lease of another use is refused, and nothing is taken.
+/// If another program uses an id for a lease, an assignment for the id is refused and takes no item.
 pub(super) async fn records_used_for_something_else_are_refused(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..2).await?;
     let (leases, id) = (world.store().lease_repo(&"students".parse()?)?, DedupId::new("ada")?);

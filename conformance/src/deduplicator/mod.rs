@@ -62,10 +62,8 @@ cases! { Deduplicator:
     "IB-5" Sequential python_faults: python_fault_8_assigned_item_added_again;
 }
 
-/// The names of the classes, each of which is a bank of seats.
 const CLASSES: [&str; 3] = ["monday", "wednesday", "friday"];
 
-/// Creates a client's deduplicator of all classes.
 fn desk(store: &dyn Backend) -> Result<Deduplicator> {
     let mut desk = Deduplicator::new(store.dedup_repo(&"students".parse()?)?);
     for class in CLASSES {
@@ -82,7 +80,7 @@ async fn crash_after(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usi
     Ok(())
 }
 
-/// Adds seats to a class: `monday-0` and so on.
+/// Adds seats with these numbers to a class.
 async fn add_seats(store: &dyn Backend, class: &str, numbers: std::ops::Range<usize>) -> Verdict {
     let seats: Result<Vec<_>> = numbers.map(|number| Item::new(format!("{class}-{number}"))).collect();
     store.item_bank(&class.parse()?)?.add(&seats?).await?;
@@ -100,7 +98,6 @@ async fn assign(desk: &Deduplicator, id: &str, class: &str) -> Result<Assigned, 
     Err(Failure::new(format!("{id} has no answer in 200 attempts")))
 }
 
-/// Asks for one class after the other until one has a seat.
 async fn assign_any(desk: &Deduplicator, id: &str, classes: &[&str]) -> Result<Assigned, Failure> {
     for class in classes {
         let assigned = assign(desk, id, class).await?;
@@ -111,7 +108,6 @@ async fn assign_any(desk: &Deduplicator, id: &str, classes: &[&str]) -> Result<A
     Ok(Assigned::Empty)
 }
 
-/// Checks that the answer is a new seat of this class, and returns the seat.
 fn new_seat(assigned: &Assigned, class: &str) -> Result<Item, Failure> {
     match assigned {
         Assigned::New { bank, item } if bank.as_str() == class => Ok(item.clone()),
@@ -119,7 +115,6 @@ fn new_seat(assigned: &Assigned, class: &str) -> Result<Item, Failure> {
     }
 }
 
-/// Recovers page by page, and returns the total.
 async fn recover_all(desk: &Deduplicator, limit: usize) -> Result<Recovery, Failure> {
     let (mut total, mut cursor) = (Recovery::default(), None);
     loop {
@@ -134,10 +129,9 @@ async fn recover_all(desk: &Deduplicator, limit: usize) -> Result<Recovery, Fail
     }
 }
 
-/// The item that each id was given.
 type Told = BTreeMap<String, Item>;
 
-/// Checks that every id still has its item, that no two ids have the same item, and that exactly these items are held.
+/// Checks that every id has its own item, that no other item is held, and that there are `seats` items.
 async fn ensure_settled(world: &World, told: &Told, seats: usize) -> Verdict {
     let mut held = Vec::new();
     let mut all = 0;
@@ -164,7 +158,6 @@ async fn ensure_settled(world: &World, told: &Told, seats: usize) -> Verdict {
     Ok(())
 }
 
-/// Creates handles for concurrent callers, on two clients.
 async fn desks(world: &World) -> Result<[Arc<Deduplicator>; 2]> {
     Ok([Arc::new(desk(&**world.store())?), Arc::new(desk(&*world.client().await?)?)])
 }

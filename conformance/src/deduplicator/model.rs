@@ -27,7 +27,6 @@ enum Call {
 
 #[derive(Clone, Debug, Default)]
 struct Desk {
-    /// Free items, with their classes.
     free: BTreeSet<(&'static str, String)>,
     withdrawn: BTreeSet<(&'static str, String)>,
     assigned: BTreeMap<String, (String, String)>,
@@ -62,7 +61,6 @@ impl Desk {
     }
 }
 
-/// The deduplicator and the store of its banks.
 type Namespaces = (Deduplicator, Arc<dyn Backend>);
 
 impl model::Model for Desk {

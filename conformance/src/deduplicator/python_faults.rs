@@ -25,8 +25,8 @@ pub(super) async fn python_fault_1_returning_user_from_an_empty_bank(world: &Wor
     Ok(())
 }
 
-/// An error of writing the record is an unknown outcome, and the retry gets the item. The Python package mistook every
-/// such error for an earlier assignment.
+/// If the write of the record fails, the outcome is unknown, and a retry gets the item. The Python package concluded
+/// that the id already had an item.
 pub(super) async fn python_fault_2_error_on_the_record_is_not_assigned_already(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..9).await?;
     let mut told = Told::new();
@@ -49,8 +49,7 @@ pub(super) async fn python_fault_2_error_on_the_record_is_not_assigned_already(w
     Ok(())
 }
 
-/// No item of an acknowledged batch is lost. The Python package lost 15 of 25 items, because it read the unprocessed
-/// part under a wrong name.
+/// No item of an acknowledged batch is lost. The Python package lost 15 of 25 items of a batch.
 pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdict {
     let (bank, all) = (world.bank()?, items(1_000)?);
     let mut rng = world.rng();
@@ -81,7 +80,7 @@ pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdic
     Ok(())
 }
 
-/// After a lost reply of a take, the retry returns the item. In the Python package the item was lost.
+/// If the reply to a take is lost, a retry returns the item. In the Python package the item was lost.
 pub(super) async fn python_fault_5_lost_reply_of_the_take(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..1).await?;
     let link = Link::script([Fate::Delivered, Fate::ReplyLost]);
@@ -137,7 +136,7 @@ pub(super) async fn python_fault_7_duplicate_in_one_call(world: &World) -> Verdi
     Ok(())
 }
 
-/// An assigned item that is added again is not assigned again. In the Python package the bank had forgotten the item.
+/// An assigned item that is added again is not assigned again. The bank of the Python package forgot assigned items.
 pub(super) async fn python_fault_8_assigned_item_added_again(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..1).await?;
     let desk = desk(&**world.store())?;

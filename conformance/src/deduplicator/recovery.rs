@@ -10,7 +10,7 @@ use crate::link::{Fate, Link, drop_after};
 use crate::race::race;
 use crate::world::World;
 
-/// Returns the seats of the ids. Each seat must already be recorded, so each answer must be `Again`.
+/// Returns the seat of each id, or fails if an id has no seat.
 async fn told(world: &World, ids: impl IntoIterator<Item = String>) -> Result<Told, Failure> {
     let (desk, mut told) = (desk(&**world.store())?, Told::new());
     for id in ids {
@@ -90,7 +90,7 @@ pub(super) async fn recovery_changes_nothing_that_is_finished(world: &World) -> 
     Ok(())
 }
 
-/// Recoveries run while half of the callers crash and the others continue, and take no seat from any id.
+/// Concurrent recoveries take no seat from any id while half of the callers crash and the other callers continue.
 pub(super) async fn recovery_beside_live_callers_disturbs_nobody(world: &World) -> Verdict {
     let (desks, mut rng) = (desks(world).await?, world.rng());
     let (mut told, mut seats) = (Told::new(), 0);
@@ -141,7 +141,7 @@ async fn recover_often(desk: &storagebox_core::Deduplicator) -> Verdict {
     Ok(())
 }
 
-/// Crashes an assignment at some step. A recovery may be faster, so the assignment may also finish first.
+/// Stops an assignment after some steps, like a crash.
 async fn crash_somewhere(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usize) -> Verdict {
     let far = desk(&*Link::gated().before_store(store))?;
     let _ = drop_after(far.assign(id, class), 2 * steps + 1).await;

@@ -11,7 +11,7 @@ use crate::world::World;
 
 const LOSSES: [Fate; 3] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late];
 
-/// Returns the entities behind a link whose first call has this fate.
+/// Returns a client whose first call has the fault `fate`, and the link between the client and the ledger.
 fn linked(entities: &Arc<dyn EntityLedger>, fate: Fate) -> (Arc<dyn EntityLedger>, Arc<Link>) {
     let link = Link::script([fate]);
     (link.before(entities), link)
@@ -37,7 +37,7 @@ pub(super) async fn a_commit_whose_reply_is_lost_is_repeated(world: &World) -> V
     Ok(())
 }
 
-/// A commit that lands late, or a second time, after the commit of another message changes nothing.
+/// After another message was committed, a commit that lands late or a second time changes nothing.
 pub(super) async fn a_commit_that_lands_late_undoes_nothing(world: &World) -> Verdict {
     let entities = split(world)?;
     for fate in [Fate::Late, Fate::Twice] {
@@ -62,7 +62,7 @@ pub(super) async fn a_commit_that_lands_late_undoes_nothing(world: &World) -> Ve
     Ok(())
 }
 
-/// A call about a removed entry that lands late does not change a later entry of the same message.
+/// A late call about a removed entry does not change a later entry of the same message.
 pub(super) async fn what_lands_late_spares_a_later_entry(world: &World) -> Verdict {
     for call in ["register", "choose", "remove"] {
         let (entities, one) = (split(world)?, Messaged::new(call, "message")?);

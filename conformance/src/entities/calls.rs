@@ -12,8 +12,8 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A call about one message of an entity that another message has changed before. `Register`, `Choose` and `Remove`
-/// follow the commit of the message.
+/// A call about one message of an entity. Only `Create` is the first call on its entity. `Register`, `Choose` and
+/// `Remove` follow the commit of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Create,
@@ -127,7 +127,7 @@ impl Call {
         })
     }
 
-    /// Returns the entity after the call, without its version.
+    /// Returns the expected entity after the call, without a version.
     fn after(self, scene: &Scene) -> Result<Opened> {
         let mut opened = Opened { entry: fresh_entry(&scene.commit), ..Opened::default() };
         opened.state = match self {

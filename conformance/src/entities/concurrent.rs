@@ -9,7 +9,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::{SIZES, answered, race};
 use crate::world::World;
 
-/// Returns the ledgers of two clients. Every second caller uses the second client.
+/// Returns the ledgers of two clients: one for callers with even numbers, one for callers with odd numbers.
 async fn two_clients(world: &World) -> Result<[Arc<dyn EntityLedger>; 2], Failure> {
     Ok([split(world)?, entities_of(&world.client().await?)?])
 }
@@ -47,7 +47,8 @@ pub(super) async fn of_racing_commits_one_is_made(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Each message opens and commits until its commit succeeds. The state counts the commits.
+/// Concurrent callers each open the entity and commit their own message, and repeat both calls until the commit
+/// succeeds. The final state counts each message once.
 pub(super) async fn racing_messages_all_change_the_entity_once(world: &World) -> Verdict {
     let entities = split(world)?;
     for round in 0..world.profile().rounds {
@@ -83,7 +84,8 @@ fn number(state: &[u8]) -> Result<u64, Failure> {
     text.ok_or_else(|| Failure::new(format!("a state that no commit stored: {state:?}")))
 }
 
-/// Runs a race of callers on one entry per round.
+/// Runs several races for each number of callers in `SIZES`, each race on one new entry. Returns the message and the
+/// answers of each race.
 async fn races_for_an_entry<T, Fut>(
     world: &World,
     call: impl Fn(Arc<dyn EntityLedger>, Messaged, usize) -> Fut + Send + Sync,
@@ -106,7 +108,8 @@ where
     Ok(races)
 }
 
-/// Registers and chooses the caller's attempt. Returns whether it was registered, and the answer to the choice.
+/// Registers and chooses the caller's attempt. Returns the attempt, whether it was registered, and the chosen attempt
+/// and all attempts of the entry.
 async fn register_and_choose(
     entities: &dyn EntityLedger,
     one: &Messaged,

@@ -9,7 +9,7 @@ use super::{entities_of, split};
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// Commits an entity that has the same name as its message and their operations, and checks that everything is stored.
+/// Commits an entity, a message and operations that are all named `name`, and checks that everything is stored.
 async fn ensure_kept(world: &World, name: &str, (state, content): (Payload, Payload)) -> Verdict {
     let (entities, key, message) = (split(world)?, Key::new(name)?, MessageId::new(name)?);
     let opened = entities.open(&key, &message, None).await?.version;

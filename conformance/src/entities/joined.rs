@@ -153,8 +153,8 @@ pub(super) async fn many_tokens_are_created_in_one_step(world: &World) -> Verdic
     Ok(())
 }
 
-/// A commit is refused, before anything is stored, if it names tokens that the ledger does not join, or adds no entry
-/// where it needs one.
+/// A commit is refused, and stores nothing, if it uses tokens that the ledger does not join, or creates tokens without
+/// adding an entry.
 pub(super) async fn tokens_that_are_not_joined_are_refused(world: &World) -> Verdict {
     let (split, one, live) = (entities_of(world.store())?, Messaged::new("entity", "one")?, token("in")?);
     let (tokens, commit) = (world.tokens()?, one.commit(&*split).await?);
@@ -203,7 +203,7 @@ pub(super) async fn a_token_is_consumed_by_one_commit(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Consumes the token: every fourth caller directly, the others by a commit. Returns whether this call consumed it.
+/// Tries to consume the token, by a commit or by a call of the token store. Returns whether the token was consumed.
 async fn consumes(
     entities: &dyn EntityLedger,
     tokens: &dyn TokenStore,
@@ -224,7 +224,7 @@ async fn consumes(
     Ok(is_made)
 }
 
-/// A read during a commit sees the commit either as made or as not made: the token is live, or the entry exists.
+/// A read during a commit sees either the live token or the entry and the state, never a mixture.
 pub(super) async fn an_open_sees_one_moment(world: &World) -> Verdict {
     let (entities, tokens) = joined(world)?;
     for round in 0..world.profile().rounds * 2 {

@@ -105,7 +105,7 @@ fn entities_of(store: &Arc<dyn Backend>) -> Result<Arc<dyn EntityLedger>> {
     store.entity_ledger(&"entities".parse()?, &Joins::default())
 }
 
-/// Opens the entities whose commits also change the tokens of `tokens`.
+/// Opens a ledger of entities whose commits also change tokens in the namespace `tokens`.
 fn joined_of(store: &Arc<dyn Backend>) -> Result<Arc<dyn EntityLedger>> {
     let (incoming, outgoing) = (Some("tokens".parse()?), Some("tokens".parse()?));
     store.entity_ledger(&"entities".parse()?, &Joins { incoming, outgoing })
@@ -115,7 +115,7 @@ fn split(world: &World) -> Result<Arc<dyn EntityLedger>> {
     entities_of(world.store())
 }
 
-/// A message of one entity. Its commit, entry and state are named after it.
+/// A message of one entity.
 #[derive(Clone, Debug)]
 struct Messaged {
     key: Key,
@@ -144,7 +144,7 @@ impl Messaged {
         answered(|| entities.open(&self.key, &self.message, None)).await
     }
 
-    /// Returns a commit that puts the message's name as the state, based on the current version.
+    /// Returns a commit that is based on the current version and sets the state to the message's name.
     async fn commit(&self, entities: &dyn EntityLedger) -> Result<Commit, Failure> {
         let opened = self.open(entities).await?.version;
         Ok(Commit {
@@ -160,7 +160,7 @@ impl Messaged {
     }
 }
 
-/// Returns the entry as its commit added it.
+/// Returns the entry that the commit adds, before later calls register or choose attempts.
 fn fresh_entry(commit: &Commit) -> Option<OutboxEntry> {
     let content = commit.entry.clone()?;
     let chosen = (!commit.create.is_empty()).then(|| commit.attempt.clone());

@@ -20,7 +20,6 @@ pub(super) async fn random_calls_match_the_model(world: &World) -> Verdict {
     compare(world, Entities::default()).await
 }
 
-/// A call about a message of an entity.
 #[derive(Clone, Debug)]
 struct Call {
     entity: &'static str,
@@ -69,7 +68,6 @@ struct Entity {
     versions: Vec<Version>,
     state: Option<Payload>,
     outbox: BTreeMap<&'static str, OutboxEntry>,
-    /// The time of the last change.
     since: Duration,
 }
 
@@ -95,11 +93,12 @@ impl Entity {
 }
 
 impl Entities {
-    /// Compares the entity with the model, which forgets an absent entity that the store may have forgotten.
+    /// Reads the entity and compares it with the model.
     async fn look(&mut self, entities: &dyn EntityLedger, call: &Call) -> Result<Messaged, Failure> {
         let one = Messaged::new(call.entity, call.message)?;
         let (found, now) = (one.open(entities).await?, self.now);
         let known = self.entities.entry(call.entity).or_default();
+        // If the store may have forgotten the absent entity, the model forgets the entity too.
         if found == Opened::default() && known.is_forgotten(now) {
             *known = Entity::default();
         }

@@ -35,7 +35,7 @@ async fn committed(entities: &dyn EntityLedger, entity: &str, name: &str) -> Res
     Err(Failure::new("a commit found another version a thousand times"))
 }
 
-/// A listing shows every entry once, even if two entries are equal in their concatenated keys and messages.
+/// A listing shows every entry once, even if the concatenated key and message of two entries are equal.
 pub(super) async fn every_entry_is_listed_once(world: &World) -> Verdict {
     let (entities, mut expected) = (split(world)?, BTreeSet::new());
     ensure_eq!(listed(&*entities, 3).await?, vec![], "a ledger without entries");

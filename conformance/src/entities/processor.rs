@@ -36,8 +36,7 @@ async fn nothing_is_left(world: &World, plan: Plan) -> Verdict {
     endpoint.ensure_once("entity", 0..6).await
 }
 
-/// Several workers, each with its own client, each process a copy of every message, and every message takes effect
-/// once.
+/// Several workers with their own clients process copies of the same messages, and every message takes effect once.
 pub(super) async fn racing_copies_take_effect_once(world: &World) -> Verdict {
     let mine = Endpoint::on(world.store(), Plan::Split)?;
     let other = mine.beside(&world.client().await?)?;
@@ -66,7 +65,7 @@ pub(super) async fn racing_copies_take_effect_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A dispatcher that sometimes fails sends a message again with the same token, which exists before the message is
+/// After a failure, a dispatcher sends the message again with the same token. The token exists before the message is
 /// sent.
 pub(super) async fn what_is_sent_again_carries_the_same_token(world: &World) -> Verdict {
     let near = Endpoint::on(world.store(), Plan::Split)?;
@@ -91,8 +90,8 @@ pub(super) async fn random_faults_of_a_joined_ledger_take_effect_once(world: &Wo
     random_faults(world, Plan::Joined).await
 }
 
-/// Requests and replies are lost, land late or twice, and sending fails. Copies come in any order until each message
-/// was answered, and once more after that.
+/// Processes messages under random faults of the connection and the dispatcher. Repeats each message until it is
+/// answered, and once more afterwards.
 async fn random_faults(world: &World, plan: Plan) -> Verdict {
     let (near, mut rng) = (Endpoint::on(world.store(), plan)?, world.rng());
     for round in 0..world.profile().rounds {

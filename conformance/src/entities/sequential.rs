@@ -98,7 +98,7 @@ pub(super) async fn a_message_that_has_an_entry_is_not_committed_again(world: &W
     Ok(())
 }
 
-/// A repeated commit is recognised by its attempt while its entry exists, and changes nothing then or later.
+/// A commit that is repeated while its entry exists is recognised by its attempt, and never changes anything.
 pub(super) async fn a_repeated_commit_changes_nothing(world: &World) -> Verdict {
     let (entities, one, two) = (split(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "two")?);
     let commit = one.commit(&*entities).await?;

@@ -40,7 +40,7 @@ async fn finished(entities: &dyn EntityLedger, one: &Messaged, change: EntityCha
     Ok(())
 }
 
-/// A store keeps, at any age, a deleted entity that still has an entry, and an entity that has a state again after a
+/// A store never forgets a deleted entity that still has an entry, nor an entity that got a new state after its
 /// deletion.
 pub(super) async fn what_is_not_over_outlives_the_memory(world: &World) -> Verdict {
     let (entities, deleted, stored) =
@@ -65,7 +65,8 @@ pub(super) async fn what_is_not_over_outlives_the_memory(world: &World) -> Verdi
     Ok(())
 }
 
-/// A store remembers a deleted entity from the removal of its last entry on, and not from its deletion on.
+/// The time for which a deleted entity is remembered begins when its last entry is removed, not when the entity is
+/// deleted.
 pub(super) async fn a_deleted_entity_is_remembered_from_its_end_on(world: &World) -> Verdict {
     let (entities, one, late) = (split(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "late")?);
     let early = late.commit(&*entities).await?;

@@ -13,7 +13,7 @@ use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 
-/// Every kind of error, and whether the same call may succeed later.
+/// Each kind of error, and whether its errors are retryable.
 pub(super) const KINDS: [(ErrorKind, bool); 11] = [
     (ErrorKind::InvalidInput, false),
     (ErrorKind::Misconfigured, false),
@@ -30,7 +30,7 @@ pub(super) const KINDS: [(ErrorKind, bool); 11] = [
 
 pub(super) async fn each_kind_has_its_certainty(_: &World) -> Verdict {
     for (kind, retryable) in KINDS {
-        let error = Error::new(kind, "something");
+        let error = Error::new(kind, "the call failed");
         let expected = if kind == ErrorKind::OutcomeUnknown { Certainty::Unknown } else { Certainty::NotApplied };
         ensure_eq!(error.kind(), kind, "the kind");
         ensure_eq!(error.certainty(), expected, "the certainty of {kind:?}");
@@ -41,7 +41,7 @@ pub(super) async fn each_kind_has_its_certainty(_: &World) -> Verdict {
 
 pub(super) async fn a_step_after_an_unresolved_one_is_unknown(_: &World) -> Verdict {
     for (kind, retryable) in KINDS {
-        let error = Error::new(kind, "something").after_unresolved();
+        let error = Error::new(kind, "the call failed").after_unresolved();
         // The kind must not say that nothing was applied.
         let expected = if retryable { ErrorKind::OutcomeUnknown } else { kind };
         ensure_eq!(error.kind(), expected, "the kind of {kind:?} after an unresolved step");
@@ -54,7 +54,7 @@ pub(super) async fn a_step_after_an_unresolved_one_is_unknown(_: &World) -> Verd
 /// If a store would not recognise a repetition, only an error of known outcome is retryable.
 pub(super) async fn what_would_not_be_known_again_is_not_retryable(_: &World) -> Verdict {
     for (kind, retryable) in KINDS {
-        let error = Error::new(kind, "something").unrepeatable();
+        let error = Error::new(kind, "the call failed").unrepeatable();
         let expected = retryable && kind != ErrorKind::OutcomeUnknown;
         ensure_eq!(error.is_retryable(), expected, "whether {error} is tried again");
         let error = error.after_unresolved();
@@ -95,7 +95,8 @@ pub(super) async fn what_is_refused_surely_changed_nothing(world: &World) -> Ver
     Ok(())
 }
 
-/// A lost request, a lost reply and a late request are errors of unknown outcome, for every trait.
+/// For every trait, a call returns an error of unknown outcome if its request is lost, its reply is lost or its request
+/// is late.
 pub(super) async fn a_lost_call_of_any_trait_is_unknown(world: &World) -> Verdict {
     for fate in [Fate::RequestLost, Fate::ReplyLost, Fate::Late] {
         let link = Link::script([fate; 64]);
@@ -109,7 +110,6 @@ pub(super) async fn a_lost_call_of_any_trait_is_unknown(world: &World) -> Verdic
     Ok(())
 }
 
-/// Makes one mutating call of every kind.
 async fn calls(store: &dyn Backend) -> Result<Vec<(&'static str, Result<()>)>> {
     let (bank, records, leases) = (
         store.item_bank(&"bank".parse()?)?,

@@ -12,8 +12,7 @@ use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::repeatable::{Clients, MOST_REQUESTS};
 use crate::world::{World, items};
 
-/// Makes the call until the proxy keeps one of its requests. Returns whether the proxy kept a request. If not, the call
-/// was answered.
+/// Returns whether the proxy held back a request of the call before the call was answered.
 async fn was_kept<T>(clients: &Clients<'_>, text: &str, passing: usize, call: impl Future<Output = Result<T>>) -> bool {
     clients.keep(text, passing);
     tokio::select! {
@@ -24,8 +23,8 @@ async fn was_kept<T>(clients: &Clients<'_>, text: &str, passing: usize, call: im
     clients.was_cut()
 }
 
-/// A take is repeated and answered `Empty` while its first request is kept. That request takes nothing later, although
-/// the item is free again.
+/// A request of a take arrives after a repetition was answered `Empty`. The late request takes nothing, although an
+/// item is free again.
 pub(super) async fn a_kept_take_takes_nothing_after_its_refusal(world: &World) -> Verdict {
     for passing in 0..MOST_REQUESTS {
         let clients = Clients::of(world).await?;
@@ -89,8 +88,8 @@ pub(super) async fn a_kept_retire_forgets_nothing_after_its_refusal(world: &Worl
     Ok(())
 }
 
-/// A sale is repeated and refused while its first request is kept. That request sells nothing later, although a piece
-/// is in stock again.
+/// A request of a sale arrives after a repetition was refused. The late request sells nothing, although a piece is in
+/// stock again.
 pub(super) async fn a_kept_sale_sells_nothing_after_its_refusal(world: &World) -> Verdict {
     let bounds = Bounds::at_least(0);
     let (hour, retention) = (Duration::from_secs(3_600), storagebox_core::Retention::DEFAULT);

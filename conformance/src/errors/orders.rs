@@ -9,17 +9,15 @@ use storagebox_core::{
 use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::world::{World, items};
 
-/// A request that arrives at the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arrival {
-    /// The first attempt of this call.
+    /// The first attempt of the call with this number.
     First(i64),
-    /// The second attempt of this call, after the reply to its first attempt was lost.
+    /// The second attempt of the call with this number, after a lost reply.
     Second(i64),
     Delivery,
 }
 
-/// The answer to an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Got,
@@ -30,10 +28,10 @@ enum Answer {
 const ARRIVALS: [Arrival; 5] =
     [Arrival::First(0), Arrival::Second(0), Arrival::First(1), Arrival::Second(1), Arrival::Delivery];
 
-/// The number of random orders of arrival that a short run tests.
+/// The number of random orders of arrival that are tested on a store whose calls are expensive.
 const DRAWN: usize = 24;
 
-/// The answers of a correct store.
+/// The state of a correct store.
 #[derive(Debug, Default)]
 struct Model {
     is_delivered: bool,
@@ -56,7 +54,6 @@ impl Model {
     }
 }
 
-/// The bank or the counter at which the attempts arrive.
 enum Place {
     Bank(Arc<dyn ItemBank>, ClaimId),
     Counter(Arc<dyn Counter>, Key, Change),
@@ -91,7 +88,7 @@ impl Place {
         Ok(())
     }
 
-    /// Returns how much of the delivery is not taken or sold.
+    /// Returns the number of free items, or the value of the counter.
     async fn left(&self) -> Result<u64, Failure> {
         match self {
             Self::Bank(bank, _) => Ok(bank.counts().await?.free),

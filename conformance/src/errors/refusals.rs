@@ -16,7 +16,7 @@ use crate::link::{Fate, Link};
 use crate::race::race;
 use crate::world::{World, items};
 
-/// The fates of the attempts before the answered attempt.
+/// The fates of the lost attempts of four calls.
 const LOST: [&[Fate]; 4] =
     [&[Fate::Late], &[Fate::RequestLost], &[Fate::ReplyLost], &[Fate::Late, Fate::ReplyLost, Fate::Late]];
 
@@ -25,7 +25,7 @@ fn lost<P: OnePart + ?Sized>(inner: &Arc<P>, fates: &[Fate]) -> (Arc<LayeredPart
     (link.before(inner), link)
 }
 
-/// Returns the part behind a link whose first request is still in flight when the second is answered.
+/// Returns the part behind a link on which the first request lands after the second request.
 fn late<P: OnePart + ?Sized>(inner: &Arc<P>) -> (Arc<LayeredPart<P>>, Arc<Link>) {
     lost(inner, &[Fate::Late])
 }
@@ -66,8 +66,8 @@ pub(super) async fn an_empty_bank_stays_empty_for_a_lost_take(world: &World) -> 
     Ok(())
 }
 
-/// Lost takes of an empty bank take nothing when they arrive after their claim has taken an item by another call, or
-/// has ended.
+/// A lost attempt of a refused take changes nothing, even if the attempt arrives after another take of the claim or
+/// after the end of the claim.
 pub(super) async fn a_lost_take_is_void_after_its_claim_took(world: &World) -> Verdict {
     let (bank, claim) = (world.filled(0).await?, ClaimId::new("ada")?);
     let (while_held, while_ended) = (late(&bank), late(&bank));
@@ -132,8 +132,8 @@ pub(super) async fn a_holder_is_not_retired_later(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A store keeps a bounded number of void calls. A refusal that finds no room for its call is an error of unknown
-/// outcome.
+/// If a claim has the maximum number of void calls, a repeated take returns an error of unknown outcome instead of
+/// `Empty`.
 pub(super) async fn more_void_calls_than_a_claim_keeps_are_a_doubt(world: &World) -> Verdict {
     let (bank, claim) = (world.filled(0).await?, ClaimId::new("ada")?);
     let calls: Vec<_> = (0..Attempt::MAX_VOID as i64 + 4).map(Attempt::of_call).collect();
@@ -164,7 +164,7 @@ fn ensure_doubt(error: &storagebox_core::Error) -> Verdict {
     Ok(())
 }
 
-/// A store keeps void calls for as long as ended claims. After that, upkeep deletes them.
+/// A store remembers void calls for as long as ended claims. Upkeep deletes void calls after this time.
 pub(super) async fn void_calls_are_forgotten_in_time(world: &World) -> Verdict {
     let (bank, claim) = (world.filled(0).await?, ClaimId::new("ada")?);
     for call in 0..Attempt::MAX_VOID as i64 {
@@ -201,8 +201,8 @@ pub(super) async fn a_release_ends_a_claim_that_has_void_calls(world: &World) ->
     Ok(())
 }
 
-/// The first attempt of a take, its repetition and an add race. If the repetition is refused, the first attempt has no
-/// effect, not even if it arrives later.
+/// The first attempt of a take races with a second attempt and with an add. If the store refuses the second attempt,
+/// the first attempt never takes effect.
 pub(super) async fn an_attempt_in_progress_takes_before_the_refusal_or_never(world: &World) -> Verdict {
     for round in 0..world.profile().rounds * 4 {
         let (bank, claim) = (world.filled_bank(&format!("bank-{round}"), 0).await?, ClaimId::new("ada")?);
@@ -235,8 +235,7 @@ pub(super) async fn an_attempt_in_progress_takes_before_the_refusal_or_never(wor
     Ok(())
 }
 
-/// `InFlight` describes another caller's lease at this moment only: a lost attempt that arrives after the lease may
-/// still take effect.
+/// After `InFlight`, a lost attempt of the call may still take effect when the lease of the other caller has ended.
 pub(super) async fn anothers_lease_is_an_answer_as_it_stands(world: &World) -> Verdict {
     let (leases, records) = (world.leases()?, world.dedup()?);
     let (op, other, long) = (OpId::new("op")?, OpId::new("other")?, Duration::from_secs(3_600));
@@ -284,7 +283,7 @@ pub(super) async fn a_mismatch_is_an_answer_as_it_stands(world: &World) -> Verdi
     Ok(())
 }
 
-/// After lost attempts, a call returns an answer if the answer names a state that no lost attempt can change.
+/// An outcome that no lost attempt can change is returned even if earlier attempts of the call were lost.
 pub(super) async fn what_is_final_is_answered_after_what_was_lost(world: &World) -> Verdict {
     let (bank, records, counter) = (world.filled(2).await?, world.dedup()?, world.counter(Strategy::default())?);
     let claim = ClaimId::new("ada")?;
@@ -321,8 +320,7 @@ pub(super) async fn what_is_final_is_answered_after_what_was_lost(world: &World)
     Ok(())
 }
 
-/// Claims retry their takes from a bank that runs empty. A claim that was answered `Empty` never gets an item, whatever
-/// lands later. A claim that was answered with an item keeps the item.
+/// Callers retry takes from a bank that runs empty. No late attempt makes the answer to a claim wrong.
 pub(super) async fn random_faults_never_answer_what_may_still_change(world: &World) -> Verdict {
     let mut rng = world.rng();
     for round in 0..world.profile().rounds {

@@ -35,7 +35,7 @@ impl Timer for Counting {
     }
 }
 
-/// A bank that answers from a script and then with `Empty`, and counts the calls.
+/// A bank that counts its calls and returns scripted answers, and then `Empty`.
 struct Script {
     answers: Mutex<VecDeque<Result<Taken>>>,
     calls: AtomicUsize,
@@ -47,7 +47,7 @@ impl Script {
     }
 
     fn failing(kinds: &[ErrorKind]) -> Self {
-        Self::new(kinds.iter().map(|kind| Err(Error::new(*kind, "as the script says"))))
+        Self::new(kinds.iter().map(|kind| Err(Error::new(*kind, "the script lets this attempt fail"))))
     }
 
     async fn call(&self) -> Result<Taken> {
@@ -63,7 +63,7 @@ impl Script {
 
 pub(super) async fn what_cannot_succeed_is_not_tried_again(_: &World) -> Verdict {
     for (kind, retryable) in KINDS {
-        let answers = [Err(Error::new(kind, "as the script says")), Ok(Taken::Ended(End::Released))];
+        let answers = [Err(Error::new(kind, "the script lets this attempt fail")), Ok(Taken::Ended(End::Released))];
         let (script, timer) = (Script::new(answers), Counting::default());
         let answer = Retry::default().call(&timer, |_| script.call()).await;
         let calls = if retryable { 2 } else { 1 };
@@ -96,16 +96,17 @@ pub(super) async fn attempts_are_bounded(_: &World) -> Verdict {
     Ok(())
 }
 
-/// Returns the waits of a caller whose attempts all fail.
+/// Returns how long a caller waits before each attempt if all attempts fail.
 async fn waits(retry: Retry) -> Vec<Duration> {
     let (script, timer) = (Script::failing(&[ErrorKind::Contention; 60]), Counting::default());
     let _ = retry.call(&timer, |_| script.call()).await;
     timer.slept()
 }
 
-/// If no store would recognise a repetition, a call is repeated after a refusal, and not after a lost answer.
+/// A call whose repetition may count twice is repeated after an error that changed nothing, but not after a lost
+/// answer.
 pub(super) async fn what_may_count_twice_is_not_tried_again(_: &World) -> Verdict {
-    let failed = |kind| Err(Error::new(kind, "as the script says").unrepeatable());
+    let failed = |kind| Err(Error::new(kind, "the script lets this attempt fail").unrepeatable());
     let script = Script::new([failed(ErrorKind::Contention), failed(ErrorKind::OutcomeUnknown)]);
     let answer = Retry::default().call(&Counting::default(), |_| script.call()).await;
     let error = ensure_matches!(answer, Err(error) => error, "a call whose answer was lost");
@@ -124,7 +125,7 @@ pub(super) async fn no_wait_is_longer_than_the_longest(_: &World) -> Verdict {
     Ok(())
 }
 
-/// Callers wait for different times, so that callers that conflicted once do not conflict at every attempt.
+/// Callers wait for different durations before a retry, so they do not conflict at every attempt.
 pub(super) async fn callers_wait_differently(_: &World) -> Verdict {
     let first = waits(Retry::default()).await;
     for _ in 0..10 {
@@ -171,8 +172,8 @@ pub(super) async fn the_least_certain_attempt_decides(_: &World) -> Verdict {
 /// Each attempt has the id of its call, and says whether an earlier attempt may still arrive.
 pub(super) async fn an_attempt_after_a_lost_one_says_so(_: &World) -> Verdict {
     use ErrorKind::{Contention, OutcomeUnknown, Throttled};
-    let step = Error::new(Contention, "after a step").after_unresolved();
-    let lost = |kind| Error::new(kind, "as the script says");
+    let step = Error::new(Contention, "a step of the call failed").after_unresolved();
+    let lost = |kind| Error::new(kind, "the script lets this attempt fail");
     let scripts = [
         (vec![lost(Contention), lost(Throttled)], vec![false, false, false]),
         (vec![lost(Contention), lost(OutcomeUnknown), lost(Throttled)], vec![false, false, true, true]),

@@ -41,7 +41,7 @@ pub(super) async fn an_error_says_what_failed_and_what_to_do_next(_: &World) -> 
 pub(super) async fn an_unresolved_error_asks_for_the_same_call(_: &World) -> Verdict {
     let same_call = ErrorKind::OutcomeUnknown.advice();
     for (kind, retryable) in KINDS {
-        let error = Error::new(kind, "something").after_unresolved();
+        let error = Error::new(kind, "the call failed").after_unresolved();
         let expected = if retryable { same_call } else { kind.advice() };
         ensure_eq!(error.advice(), expected, "the advice of {kind:?} after an unresolved step");
         let shown = error.to_string();
@@ -131,12 +131,13 @@ fn ensure_source(error: &Error) -> Verdict {
 
 pub(super) async fn the_source_stays_reachable(_: &World) -> Verdict {
     for (kind, _) in KINDS {
-        let error = Error::new(kind, "something").caused_by(driver_error());
+        let error = Error::new(kind, "the call failed").caused_by(driver_error());
         ensure_source(&error)?;
         ensure_source(&error.during("take").on("postgres").with("bank", "vouchers"))?;
     }
-    ensure!(Error::unknown("something").source().is_none(), "an error without a source has one");
-    let boxed: Box<dyn std::error::Error + Send + Sync> = Error::unknown("x").caused_by(driver_error()).into();
+    ensure!(Error::unknown("the reply was lost").source().is_none(), "an error without a source has one");
+    let boxed: Box<dyn std::error::Error + Send + Sync> =
+        Error::unknown("the reply was lost").caused_by(driver_error()).into();
     ensure!(boxed.source().is_some(), "the source is lost behind a namespace");
     Ok(())
 }
@@ -164,10 +165,10 @@ pub(super) async fn no_debug_shows_the_sources_own(_: &World) -> Verdict {
 }
 
 pub(super) async fn the_source_survives_retries_and_markings(_: &World) -> Verdict {
-    ensure_source(&Error::unknown("lost").caused_by(driver_error()).after_unresolved())?;
+    ensure_source(&Error::unknown("the reply was lost").caused_by(driver_error()).after_unresolved())?;
     let timer = Counting::default();
     for kind in [ErrorKind::OutcomeUnknown, ErrorKind::Unavailable, ErrorKind::Denied] {
-        let fail = |_| async move { Err::<Taken, _>(Error::new(kind, "something").caused_by(driver_error())) };
+        let fail = |_| async move { Err::<Taken, _>(Error::new(kind, "the call failed").caused_by(driver_error())) };
         let answer = Retry::default().call(&timer, fail).await;
         let error = ensure_matches!(answer, Err(error) => error, "a call that always fails");
         ensure_eq!(error.kind(), kind, "the kind after the retries");

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct Attempt<Op, Reply> {
     pub(super) client: usize,
     pub(super) op: Op,
-    /// The time of the invocation. No two events share a time, so this also identifies the attempt.
+    /// The unique time of the invocation, which also identifies the attempt.
     pub(super) invoked: usize,
     pub(super) response: Option<Response<Reply>>,
 }
@@ -41,7 +41,7 @@ pub struct History<Op, Reply> {
     pub(super) attempts: Vec<Attempt<Op, Reply>>,
 }
 
-/// One end of an attempt, which is identified by its position in the history.
+/// The invocation or the response of the attempt at the position `attempt` of the history.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub(super) at: usize,

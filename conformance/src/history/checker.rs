@@ -23,14 +23,14 @@ pub fn check<S: Specification>(spec: &S, history: &History<S::Op, S::Reply>, lim
     }
 }
 
-/// The result of the search for an order.
+/// Whether some order of the attempts explains their replies.
 pub(super) enum Found<State> {
     Explained,
     Misplaced(Misplaced<State>),
     OverBudget(Exceeded),
 }
 
-/// Searches for an order of the attempts. The replies of attempts that are left out count as unknown.
+/// Searches for an order of the attempts that explains their replies, except the replies of the attempts in `left_out`.
 pub(super) fn explain<S: Specification>(
     spec: &S,
     history: &History<S::Op, S::Reply>,
@@ -73,9 +73,9 @@ struct Search<'a, S: Specification> {
     history: &'a History<S::Op, S::Reply>,
     left_out: &'a BTreeSet<usize>,
     limits: Limits,
-    /// The bit of each pending attempt, by its position in the history.
+    /// The bit of each pending attempt, by the attempt's position in the history.
     pending: BTreeMap<usize, u64>,
-    /// Every explanation of the events so far. No two are equal.
+    /// The different explanations of the events so far.
     configurations: Vec<Configuration<S::State>>,
     considered: usize,
 }
@@ -94,8 +94,7 @@ impl<'a, S: Specification> Search<'a, S> {
         }
     }
 
-    /// Allows the attempt to take effect from now on. The search decides only at a response whether the attempt has
-    /// taken effect.
+    /// Allows the attempt to take effect from now on.
     fn invoke(&mut self, attempt: usize) -> ControlFlow<Found<S::State>> {
         let taken = self.pending.values().copied().fold(0, u64::bitor);
         match 1u64.checked_shl(taken.trailing_ones()) {
@@ -120,8 +119,7 @@ impl<'a, S: Specification> Search<'a, S> {
         ControlFlow::Continue(())
     }
 
-    /// Lets pending attempts take effect in every order that ends with the attempt of `bit`, and returns all
-    /// configurations on the way. Effects that could follow are left to later responses (just in time).
+    /// Returns every configuration that pending attempts can reach if the attempt with this bit takes effect last.
     fn linearize_until(&mut self, bit: u64) -> ControlFlow<Found<S::State>, Vec<Configuration<S::State>>> {
         let mut reached = mem::take(&mut self.configurations);
         let mut seen: HashSet<_> = reached.iter().cloned().collect();
@@ -152,7 +150,7 @@ impl<'a, S: Specification> Search<'a, S> {
         successors
     }
 
-    /// Returns the states in which the attempt can leave the object, given its reply.
+    /// Returns the states that the object can have after the attempt, if the attempt's reply is right.
     fn effects(&self, state: &S::State, position: usize) -> impl Iterator<Item = S::State> {
         let attempt = &self.history.attempts()[position];
         let answered = attempt.reply().filter(|_| !self.left_out.contains(&position));

@@ -8,11 +8,10 @@ use super::specification::Specification;
 use super::verdict::Limits;
 use super::violation::Misplaced;
 
-/// The most configurations of one check. There are many checks, and a failure must be printed within seconds.
+/// The limit on the configurations of one check, low enough for many checks within seconds.
 const CONFIGURATIONS: usize = 2_000;
 
-/// Leaves out the replies of calls, many at once and then one by one, as long as the remaining history has no order. A
-/// call without a reply may take effect at any time or never, so the result does not depend on what is left out.
+/// Finds the calls whose replies are not needed to prove that no order explains the history.
 pub(super) fn narrowed<S: Specification>(
     spec: &S,
     history: &History<S::Op, S::Reply>,
@@ -22,6 +21,7 @@ pub(super) fn narrowed<S: Specification>(
     let limits = Limits { configurations: limits.configurations.min(CONFIGURATIONS), ..limits };
     let count = history.attempts().len();
     let (mut left_out, mut found, mut size) = (BTreeSet::new(), whole, count.next_power_of_two());
+    // Many calls are left out at once, then fewer, and in the end single calls.
     while size > 0 {
         for start in (0..count).step_by(size) {
             let more: BTreeSet<_> = left_out.iter().copied().chain(start..count.min(start + size)).collect();

@@ -15,8 +15,8 @@ pub trait Specification {
     /// Returns the state before the first invocation.
     fn initial(&self) -> Self::State;
 
-    /// Returns every outcome that `op` may have in `state`: the state after it and the reply.
+    /// Returns every possible outcome of `op` in `state`: the next state and the reply.
     ///
-    /// Several outcomes make the operation nondeterministic; an empty list forbids it in this state.
+    /// Several outcomes make the operation nondeterministic. An empty list forbids the operation in this state.
     fn step(&self, state: &Self::State, op: &Self::Op) -> Vec<(Self::State, Self::Reply)>;
 }

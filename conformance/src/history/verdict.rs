@@ -40,7 +40,7 @@ pub enum Verdict {
     Linearizable,
     /// No order explains every reply.
     Violation(Violation),
-    /// Undecided: the history is too expensive to check. Never count this as a pass.
+    /// The history is undecided, because it is too expensive to check. Do not count an undecided history as a pass.
     OverBudget(Exceeded),
 }
 

@@ -6,10 +6,9 @@ use std::fmt;
 use super::attempt::{Attempt, Event, EventKind, History};
 use super::specification::Specification;
 
-/// The most states that are shown. A longer list would hide the rest of the report.
 const STATES_SHOWN: usize = 10;
 
-/// A reply that is allowed in none of `states`, which are all states that were possible just before it.
+/// A reply that no possible state allows, and all `states` that were possible just before the reply.
 pub(super) struct Misplaced<State> {
     pub(super) attempt: usize,
     pub(super) states: Vec<State>,
@@ -25,7 +24,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// Reports the misplaced reply, with the calls before it that are not left out.
+    /// Reports the misplaced reply, and the earlier calls except the calls in `left_out`.
     pub(super) fn new<S: Specification>(
         spec: &S,
         history: &History<S::Op, S::Reply>,

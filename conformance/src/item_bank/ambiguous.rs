@@ -13,7 +13,6 @@ use crate::link::{Fate, Link};
 use crate::race::answered;
 use crate::world::{World, items};
 
-/// Returns the bank behind a link whose first call has this fate.
 fn linked(bank: &Arc<dyn ItemBank>, fate: Fate) -> (Arc<dyn ItemBank>, Arc<Link>) {
     let link = Link::script([fate]);
     (link.before(bank), link)
@@ -24,7 +23,7 @@ fn ensure_lost<T: std::fmt::Debug>(answer: Result<T>) -> Verdict {
     Ok(())
 }
 
-/// A repeated take returns the item of the take whose reply was lost. In the Python package the item was lost.
+/// The reply to a take is lost. The repeated take returns the same item.
 pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
     let bank = world.filled(4).await?;
     let ada = ClaimId::new("ada")?;
@@ -84,8 +83,8 @@ pub(super) async fn a_take_that_lands_after_its_release_gets_nothing(world: &Wor
     Ok(())
 }
 
-/// Claims take, confirm and release under faults, and repeat each call until it is answered. In the end every answer is
-/// still true, and no item is lost.
+/// Callers take, confirm and release items under faults, and repeat each call until it is answered. In the end every
+/// answer is still true, and no item is lost.
 pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verdict {
     let mut rng = world.rng();
     for round in 0..world.profile().rounds {
@@ -109,7 +108,6 @@ pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verd
     Ok(())
 }
 
-/// The last answer about a claim.
 #[derive(Debug)]
 enum Last {
     Nothing,

@@ -14,10 +14,10 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::{World, items};
 
-/// A time that is longer than any case takes, on a real clock too.
+/// A time that is longer than any case takes, even on a real clock.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// A call on a bank with four items. `Add`, `Withdraw` and `Restore` name a fifth item.
+/// A call on a bank with four items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Add,
@@ -33,7 +33,6 @@ pub(super) enum Call {
 pub(super) const CALLS: [Call; 8] =
     [Call::Add, Call::Take, Call::Extend, Call::Confirm, Call::Release, Call::Retire, Call::Withdraw, Call::Restore];
 
-/// A bank that no other call uses.
 pub(super) struct Scene {
     name: Namespace,
     claim: ClaimId,

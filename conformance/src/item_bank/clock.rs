@@ -14,7 +14,7 @@ use crate::race::answered;
 use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// The most attempts to hold a call until other calls have overtaken it.
+/// The maximum number of attempts to delay a call until other calls have overtaken it.
 const ATTEMPTS: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ enum Look {
 const LOOKS: [Look; 5] = [Look::Claim, Look::Holder, Look::Listing, Look::Counts, Look::AnothersTake];
 
 impl Look {
-    /// Returns whether the call finds the item held by `ada`.
+    /// Makes this call, and returns whether it finds that the claim `ada` holds the item.
     async fn finds_it_held(self, bank: Arc<dyn ItemBank>, item: Item) -> Result<bool, Failure> {
         let ada = ClaimId::new("ada")?;
         Ok(match self {
@@ -48,8 +48,7 @@ impl Look {
     }
 }
 
-/// A call must not judge a hold by a time that it read after it read the hold: another call may extend the hold in
-/// between.
+/// If a hold is extended while a call reads the clock, the call sees the extension.
 pub(super) async fn a_hold_that_is_extended_while_a_call_reads_the_clock_is_seen(world: &World) -> Verdict {
     let clock = world.clock()?;
     for look in LOOKS {
@@ -85,7 +84,7 @@ enum Change {
 const CHANGES: [Change; 4] = [Change::Confirm, Change::Extend, Change::Release, Change::Take];
 
 impl Change {
-    /// Makes this change as `ada`. Returns whether its outcome says that `ada` still holds the item.
+    /// Makes this change with the claim `ada`, and returns whether `ada` still holds the item.
     async fn keeps_it(self, bank: Arc<dyn ItemBank>) -> Result<bool, Failure> {
         let ada = ClaimId::new("ada")?;
         Ok(match self {
@@ -103,8 +102,7 @@ impl Change {
     }
 }
 
-/// A call that waits must not judge a hold by a time from before the wait. During the wait the hold ends and another
-/// claim takes the item.
+/// A call that is delayed after it has read the clock does not give an item to two claims.
 pub(super) async fn a_call_that_was_held_after_it_read_the_clock_gives_no_item_twice(world: &World) -> Verdict {
     let clock = world.clock()?;
     for change in CHANGES {

@@ -9,7 +9,6 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::{SIZES, answered, race};
 use crate::world::{World, items};
 
-/// Lets each claim take once, all at the same time.
 async fn race_takers(bank: &Arc<dyn ItemBank>, claims: Vec<ClaimId>) -> Result<Vec<Taken>, Failure> {
     let claims = Arc::new(claims);
     race(claims.len(), |number| {
@@ -72,7 +71,7 @@ pub(super) async fn racing_calls_of_one_claim_share_one_item(world: &World) -> V
     Ok(())
 }
 
-/// No take returns `Empty` while the bank always has more items than the callers hold.
+/// If the bank always has more items than the callers hold, no take returns `Empty`.
 pub(super) async fn plenty_of_items_is_never_empty(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;

@@ -31,14 +31,12 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     Ok(())
 }
 
-/// The number of callers that take items while the server is killed.
 const CALLERS: usize = 8;
 
-/// The number of items that each caller takes.
 const TAKES: usize = 10;
 
-/// Callers take items while the server is killed, and repeat the calls with the same claims after the restart. Every
-/// claim still has the item that it was given, and no claim has two.
+/// Callers take items while the server is killed, and repeat the calls after the restart. Every claim keeps its item,
+/// and no claim has two items.
 pub(super) async fn calls_under_way_survive_a_kill(world: &World) -> Verdict {
     let bank = world.filled(CALLERS * TAKES).await?;
     let (taken, back) = (Arc::new(Semaphore::new(0)), watch::Sender::new(false));
@@ -64,7 +62,7 @@ pub(super) async fn calls_under_way_survive_a_kill(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Takes items until the server fails, and continues after the restart.
+/// Takes items until the server is killed, and continues after the restart.
 async fn take_all(
     bank: &dyn ItemBank,
     caller: usize,

@@ -6,7 +6,7 @@ use super::take_new;
 use crate::failure::{Verdict, ensure_eq};
 use crate::world::{World, items};
 
-/// A batch counts an item that it names twice once. In the Python package the duplicate was an error.
+/// If a batch names an item twice, the item counts once. In the Python package the duplicate was an error.
 pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let twice = [items(3)?, items(3)?, items(2)?].concat();
@@ -15,7 +15,7 @@ pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict 
     Ok(())
 }
 
-/// A batch of any length is added as a whole. The Python package lost parts of batches of 25.
+/// A batch of any length is added as a whole. The Python package lost some items of batches of 25 items.
 pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     let bank = world.bank()?;
     let mut expected = 0;
@@ -29,7 +29,7 @@ pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A take finds the free items before and after more withdrawn items than a store may read in one step.
+/// A take finds free items that are separated by more withdrawn items than a store may read in one step.
 pub(super) async fn free_items_among_many_others_are_found(world: &World) -> Verdict {
     let (bank, others) = (world.bank()?, items(600)?);
     let free = [Item::new("a-first")?, Item::new("z-last")?];

@@ -17,7 +17,7 @@ use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Holds, each by the claim of its name.
+/// A bank whose holds are tested.
 struct Holds(Arc<dyn ItemBank>);
 
 #[async_trait]
@@ -43,7 +43,7 @@ pub(super) async fn a_hold_ends_at_its_time_and_not_before(world: &World) -> Ver
     ensure_ends_in_time(world, &Holds(world.bank()?)).await
 }
 
-/// Released claims.
+/// A bank whose released claims are tested.
 struct Fences(Arc<dyn ItemBank>);
 
 #[async_trait]
@@ -78,7 +78,8 @@ pub(super) async fn an_extension_counts_from_now(world: &World) -> Verdict {
     Ok(())
 }
 
-/// After the clock is set back, a claim whose item another claim has taken stays ended. No item is held twice or lost.
+/// An ended hold stays ended if the clock is set back after another claim has taken the item. No item is held twice or
+/// lost.
 pub(super) async fn a_clock_that_is_set_back_gives_no_item_twice(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let (ada, bob, short) = (ClaimId::new("ada")?, ClaimId::new("bob")?, world.short());
@@ -101,7 +102,7 @@ pub(super) async fn a_clock_that_is_set_back_gives_no_item_twice(world: &World) 
 
 const CALLERS: usize = 12;
 
-/// A hold ends while an extend and takes of other claims race. In the end at most one claim has the item.
+/// A hold ends while its extensions race with takes of other claims. In the end at most one claim has the item.
 pub(super) async fn a_hold_that_ends_under_waiting_calls_has_one_holder(world: &World) -> Verdict {
     let moment = Duration::from_millis(1);
     for round in 0..world.profile().rounds * 8 {
@@ -151,7 +152,7 @@ async fn ensure_one_holder(bank: &dyn ItemBank, ada: &ClaimId) -> Verdict {
     Ok(())
 }
 
-/// No read shows the end of a hold that is always extended before it ends.
+/// If a hold is always extended before it ends, no read shows that it has ended.
 pub(super) async fn a_hold_that_is_extended_in_time_is_never_seen_ended(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let (ada, turns) = (ClaimId::new("ada")?, world.profile().rounds * 20);

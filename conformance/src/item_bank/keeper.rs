@@ -24,7 +24,7 @@ pub(super) async fn a_withdrawn_item_added_again_stays_withdrawn(world: &World) 
     Ok(())
 }
 
-/// An add of an item whose hold has lapsed adds nothing, before upkeep has processed the end of the hold and after it.
+/// An add of an item whose hold has lapsed adds nothing, even before upkeep has processed the end of the hold.
 pub(super) async fn an_item_whose_hold_has_lapsed_is_not_added_again(world: &World) -> Verdict {
     let (bank, short) = (world.filled(2).await?, world.short());
     take_new(&bank, &ClaimId::new("ada")?, Hold::For(short)).await?;
@@ -52,7 +52,7 @@ pub(super) async fn a_lapsed_hold_whose_item_is_withdrawn_is_expired(world: &Wor
     Ok(())
 }
 
-/// The counts, a listing, single reads and the audit agree on each item, also on an item whose hold has just lapsed.
+/// The counts, a listing, single reads and the audit agree on each item, even on an item whose hold has just lapsed.
 pub(super) async fn a_listing_shows_each_state(world: &World) -> Verdict {
     let bank = world.filled(6).await?;
     let [held, spent, gone, lapsed] = ["held", "spent", "gone", "lapsed"].map(ClaimId::new);

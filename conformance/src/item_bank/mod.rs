@@ -76,7 +76,6 @@ cases! { ItemBank:
     "IB-10" Sequential keeper: a_listing_shows_each_state;
 }
 
-/// Takes an item, and checks that the take is new.
 async fn take_new(bank: &(impl ItemBank + ?Sized), claim: &ClaimId, hold: Hold) -> Result<Item, Failure> {
     let taken = bank.take(claim, hold).await?;
     Ok(ensure_matches!(taken, Taken::New(held) => held.item, "{claim:?} takes from a bank with free items"))

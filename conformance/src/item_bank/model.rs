@@ -36,7 +36,7 @@ enum Call {
 
 #[derive(Clone, Debug, Default)]
 struct Bank {
-    /// Whether a caller can make sure that no earlier call of a claim is in flight.
+    /// Whether claims can be retired.
     retires: bool,
     now: Duration,
     items: BTreeMap<Item, Place>,
@@ -55,12 +55,11 @@ enum Place {
 enum Claim {
     Holds(Item, Option<Duration>),
     Confirmed(Item),
-    /// The end of a claim. It must be remembered until this time, and may be remembered for longer.
+    /// How a claim ended, and the earliest time at which the store may forget the claim.
     Ended(End, Duration),
 }
 
 impl Bank {
-    /// Ends every hold whose time is over.
     fn lapse(&mut self) {
         for claim in self.claims.values_mut() {
             if let Claim::Holds(item, Some(until)) = claim
@@ -72,12 +71,11 @@ impl Bank {
         }
     }
 
-    /// Returns whether the store may have forgotten the claim.
     fn may_forget(&self, claim: &ClaimId) -> bool {
         matches!(self.claims.get(claim), Some(Claim::Ended(_, until)) if *until <= self.now)
     }
 
-    /// Forgets the claim if the store says that it is unknown and may have forgotten it.
+    /// Forgets the claim if its retention is over and the store does not know the claim.
     fn forget_if(&mut self, claim: &ClaimId, is_unknown: bool) {
         if is_unknown && self.may_forget(claim) {
             self.claims.remove(claim);
@@ -114,10 +112,11 @@ impl Bank {
         }
     }
 
-    /// Checks the hold of a reply against the model. On a real clock, some of the remaining time has already passed.
+    /// Checks the hold in a reply against the model.
     fn check_hold(&self, found: HoldState, until: Option<Duration>) -> Verdict {
         match (found, until) {
             (HoldState::Forever, None) => Ok(()),
+            // On a real clock, some of the remaining time has already passed.
             (HoldState::Remaining(left), Some(until)) if left <= until - self.now => Ok(()),
             _ => Err(Failure::new(format!("at {:?} the reply is {found:?}, but the hold ends at {until:?}", self.now))),
         }
@@ -236,7 +235,7 @@ impl Bank {
         Ok(())
     }
 
-    /// Moves an item from one place to another if it is there. Returns the number of moved items.
+    /// Moves the item from `from` to `to` and returns 1, or returns 0 if the item is not at `from`.
     fn shift(&mut self, item: &Item, from: &Place, to: Place) -> u64 {
         let there = self.items.get(item) == Some(from);
         if there {

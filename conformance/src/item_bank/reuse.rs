@@ -36,8 +36,8 @@ pub(super) async fn a_claim_that_was_retired_and_taken_anew_outlives_upkeep(worl
     ensure_held(&*bank, &bob).await
 }
 
-/// A claim that takes long after its hold has ended holds at most one item, whether the store has forgotten the claim
-/// or not.
+/// A claim whose hold ended long ago holds at most one item after another take, even if the store has forgotten the
+/// claim.
 pub(super) async fn a_claim_whose_hold_is_long_over_holds_one_item(world: &World) -> Verdict {
     for upkeep in [false, true] {
         let bank = world.filled_bank(if upkeep { "with" } else { "without" }, 3).await?;
@@ -62,7 +62,7 @@ pub(super) async fn a_claim_whose_hold_is_long_over_holds_one_item(world: &World
     Ok(())
 }
 
-/// After upkeep has freed the item of a lapsed hold, the answers about its claim are the same as without upkeep.
+/// Upkeep frees the item of a lapsed hold. The answers about the claim are the same as without upkeep.
 pub(super) async fn a_hold_that_upkeep_ended_is_expired(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let (ada, bob, short) = (ClaimId::new("ada")?, ClaimId::new("bob")?, world.short());

@@ -21,7 +21,8 @@ pub(super) async fn same_claim_same_item(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A claim that takes again from an empty bank gets its item. In the Python package a returning user got nothing.
+/// A claim that takes again from an empty bank gets the item that it already holds. In the Python package a returning
+/// user got nothing.
 pub(super) async fn same_claim_same_item_from_an_empty_bank(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let claim = ClaimId::new("ada")?;
@@ -93,7 +94,8 @@ pub(super) async fn adding_again_changes_nothing(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A held or spent item that is added again is not given to another claim. In the Python package a second user got it.
+/// A held or spent item that is added again is not given to another claim. In the Python package a second user got the
+/// item.
 pub(super) async fn a_taken_item_added_again_stays_taken(world: &World) -> Verdict {
     let bank = world.filled(2).await?;
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
@@ -291,7 +293,7 @@ pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A restore of held and spent items frees none of them, even if the claim that spent the item is retired.
+/// A restore frees no held or spent item, even if the claim that spent the item is retired.
 pub(super) async fn restoring_frees_nothing_in_use(world: &World) -> Verdict {
     let bank = world.filled(3).await?;
     let (ada, bob, gone) = (ClaimId::new("ada")?, ClaimId::new("bob")?, ClaimId::new("gone")?);

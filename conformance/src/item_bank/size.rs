@@ -9,16 +9,16 @@ use crate::failure::{Verdict, ensure_eq};
 use crate::pages::Listing;
 use crate::world::{World, items};
 
-/// The number of items at which a Python package failed, because it called itself recursively for each part of a batch.
+/// The number of items at which the Python package failed, because it called itself for each chunk of a batch.
 const MANY: usize = 26_000;
 
-/// The index at which the last part of the load begins.
+/// The items from this index on are added twice.
 const LAST: usize = 25_000;
 
 /// A page limit above the page length of any store.
 const PAGE: usize = 7_000;
 
-/// The number of restored items: more than a statement of most stores may name.
+/// The number of items in one restore: more than most stores accept in one statement.
 const RESTORED: usize = 1_100;
 
 pub(super) async fn a_bank_of_26_000_items(world: &World) -> Verdict {
@@ -36,8 +36,9 @@ pub(super) async fn a_bank_of_26_000_items(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Returns the first items in load order and in name order, where a store may search for a free item.
+/// Returns the first items by load order and the first items by name.
 fn first_of(all: &[Item]) -> Vec<Item> {
+    // A store may begin its search for a free item at any of these items.
     let mut named = all.to_vec();
     named.sort();
     let first: BTreeSet<_> = all[..1_000].iter().chain(&named[..1_100]).collect();

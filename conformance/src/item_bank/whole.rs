@@ -11,10 +11,10 @@ use crate::failure::{Failure, Verdict, ensure};
 use crate::race::{answered, race};
 use crate::world::{World, items};
 
-/// The number of claims that end at once. Two callers watch each.
+/// The number of claims that end at once.
 const CLAIMS: usize = 4;
 
-/// The number of reads after which the case fails because the claim does not end. The claim ends by one call.
+/// The maximum number of reads until a caller sees the end of a claim.
 const LOOKS: usize = 100_000;
 
 #[derive(Clone, Copy)]
@@ -23,7 +23,6 @@ enum End {
     Release,
 }
 
-/// A claim and its item.
 #[derive(Clone)]
 struct Held {
     bank: Arc<dyn ItemBank>,

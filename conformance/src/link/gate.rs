@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-/// The number of futures that this process has dropped half-way, for the report.
+/// The number of futures that this process has dropped before they finished.
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn dropped() -> usize {
@@ -26,7 +26,7 @@ pub(super) async fn once(gated: bool) {
     .await;
 }
 
-/// Polls the future until it has been pending `pends` times, then drops it. Returns `None` if it was dropped.
+/// Drops the future at the await point with the index `pends`. Returns `None` for a dropped future.
 pub(crate) async fn drop_after<T>(future: impl Future<Output = T> + Send, pends: usize) -> Option<T> {
     let mut future: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(future);
     let mut left = pends;

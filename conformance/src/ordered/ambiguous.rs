@@ -89,8 +89,8 @@ pub(super) async fn what_lands_late_or_twice_changes_nothing(world: &World) -> V
     Ok(())
 }
 
-/// Under faults, writes land at any time, and each write is repeated with its stamp until it is answered. A key never
-/// shows a write older than an acknowledged write. In the end it shows the newest write.
+/// Under random faults, each write is repeated with its stamp until it is answered. A key never shows a write older
+/// than an acknowledged write, and in the end shows the newest write.
 pub(super) async fn random_faults_leave_the_newest(world: &World) -> Verdict {
     let mut rng = world.rng();
     for round in 0..world.profile().rounds {
@@ -121,12 +121,12 @@ pub(super) async fn random_faults_leave_the_newest(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Checks an answer. There is one caller at a time, so the write before is known, but not whether a lost attempt of
-/// this write has arrived.
+/// Checks the answer to `write`. The previous write of the key is `before`.
 fn ensure_told(before: Option<&Write>, write: &Write, written: &Written) -> Verdict {
     let right = match (before, written) {
         (Some(before), Written::Stale { current }) => before > write && *current == before.stamp,
         (Some(before), Written::Applied) => write > before,
+        // A lost attempt of `write` may have arrived.
         (Some(before), Written::Duplicate) => write >= before,
         (None, written) => matches!(written, Written::Applied | Written::Duplicate),
         _ => false,

@@ -10,7 +10,7 @@ use crate::world::World;
 
 type Row = (&'static str, &'static str, i64);
 
-/// The rows of the article's first table, which are ratings.
+/// The ratings in the first table of article 4: key, rating and time stamp in milliseconds.
 const RATINGS: [Row; 4] = [
     ("User#1/Movie#A", "3", 1_721_769_060_000),
     ("User#1/Movie#B", "4", 1_721_768_150_000),
@@ -18,7 +18,7 @@ const RATINGS: [Row; 4] = [
     ("User#2/Movie#Z", "5", 1_721_757_100_000),
 ];
 
-/// The rows of the second table. One rating is newer, and the row that has become a tombstone is not shown.
+/// The ratings in the second table of article 4.
 const LATER: [Row; 3] = [
     ("User#1/Movie#A", "5", 1_721_770_090_000),
     ("User#1/Movie#B", "4", 1_721_768_150_000),
@@ -27,7 +27,7 @@ const LATER: [Row; 3] = [
 
 const DELETED: (&str, i64) = ("User#2/Movie#Z", 1_721_757_900_000);
 
-/// The writes of the article leave the rows of its tables, with time stamps and with sequence numbers.
+/// The writes of article 4 produce the rows of the article's tables, both with time stamps and with sequence numbers.
 pub(super) async fn the_articles_tables_come_out_row_by_row(world: &World) -> Verdict {
     let years = OrderedOptions { tombstone_age: Duration::from_secs(50 * 31_557_600), ..OrderedOptions::time() };
     for (name, options) in [("time", years), ("sequence", SEQUENCE)] {
@@ -84,8 +84,8 @@ pub(super) async fn a_hedged_write_does_not_undo_what_came_between(world: &World
     Ok(())
 }
 
-/// A retry keeps the stamp of its first attempt, which never arrived, and does not undo a newer write that landed
-/// before the retry.
+/// If the first attempt of a write is lost, its retry keeps the stamp of the first attempt. The retry does not undo a
+/// newer write.
 pub(super) async fn a_retry_counts_from_its_first_attempt(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "between", 20).await?;

@@ -11,11 +11,11 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A write to a key with the stamp 2.
+/// A write whose stamp is the sequence number 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     deletes: bool,
-    /// Whether the key has a value with the stamp 1.
+    /// Whether the key already has a value, whose stamp is the sequence number 1.
     known: bool,
 }
 

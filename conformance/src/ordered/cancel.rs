@@ -26,7 +26,7 @@ pub(super) async fn dropping_a_purge_resurrects_nothing(world: &World) -> Verdic
     Ok(())
 }
 
-/// Drops the purge at this await point. Returns false if the purge finished before it.
+/// Drops the purge at this await point. Returns false if the purge finished before this point.
 async fn drop_purge_at(world: &World, point: usize) -> Result<bool, Failure> {
     let moment = Duration::from_millis(1);
     let far: Arc<dyn OrderedStore> = Link::gated().before(&world.ordered(SEQUENCE)?);

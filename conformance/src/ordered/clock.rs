@@ -16,7 +16,7 @@ pub(super) fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Returns options that allow any skew, so that only the horizon matters.
+/// Returns options that keep tombstones for the time `age` and set no limit on the skew.
 pub(super) fn aged(age: Duration) -> OrderedOptions {
     OrderedOptions { stamping: FREE, tombstone_age: age }
 }
@@ -24,9 +24,9 @@ pub(super) fn aged(age: Duration) -> OrderedOptions {
 const FREE: Stamping = Stamping::Time { max_skew: None };
 
 /// Returns a lower bound of the store's time, found by searching for the stamps that the store refuses as too old.
-/// There is no other way: the clock may be on a server, or moved by a test.
 pub(super) async fn store_time(world: &World) -> Result<i64, Failure> {
     let probe = world.store().ordered_store(&"probe".parse()?, aged(DAY))?;
+    // The clock itself cannot be read: the clock may be on a server, or moved by a test.
     let (mut old, mut young) = (0, 1 << 45);
     while young - old > 1 {
         let middle = old + (young - old) / 2;
@@ -60,14 +60,14 @@ pub(super) async fn a_stamp_before_the_horizon_is_too_old(world: &World) -> Verd
     Ok(())
 }
 
-/// Checks that the write was too old, and that the reported horizon is after its stamp.
+/// Checks that the write at the time `at` was too old, and that the reported horizon is later than `at`.
 pub(super) fn ensure_too_old(what: &str, at: i64, written: &Written) -> Verdict {
     let horizon = ensure_matches!(written, Written::TooOld { horizon } => *horizon, "{what} at {at}");
     ensure!(at < horizon, "{what} at {at} is too old for the horizon {horizon}");
     Ok(())
 }
 
-/// A refusal of a write that is too old names the horizon, also for a key that was never written.
+/// If a write is refused as too old, the answer contains the horizon, even if the key was never written.
 pub(super) async fn what_is_too_old_names_the_horizon(world: &World) -> Verdict {
     let store = world.ordered(aged(Duration::from_secs(3_600)))?;
     let now = store_time(world).await?;
@@ -81,7 +81,7 @@ pub(super) async fn what_is_too_old_names_the_horizon(world: &World) -> Verdict 
     Ok(())
 }
 
-/// A write that is newer than the value of its key is `TooOld` if its stamp is before the horizon.
+/// A write with a stamp before the horizon is `TooOld`, even if the write is newer than the value of its key.
 pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -98,8 +98,7 @@ pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -
     Ok(())
 }
 
-/// A retry is recognised however late it comes, because the store compares it with the existing write before it tests
-/// the horizon.
+/// A retry is recognised even if it is late, because the store compares the stamps before it tests the horizon.
 pub(super) async fn what_stands_there_decides_before_the_horizon(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -163,7 +162,7 @@ fn ensure_ahead(what: &str, at: i64, answer: Result<Written>) -> Verdict {
     Ok(())
 }
 
-/// Returns the store's time as the guard sees it: the latest stamp that the guard accepts, minus the skew.
+/// Returns the store's time: the latest stamp that the store accepts, minus the allowed skew.
 async fn time_of_the_guard(store: &dyn OrderedStore) -> Result<i64, Failure> {
     let (mut near, mut far) = (0, 1 << 45);
     while far - near > 1 {
@@ -179,11 +178,11 @@ async fn time_of_the_guard(store: &dyn OrderedStore) -> Result<i64, Failure> {
     Ok(near - HOUR)
 }
 
-/// Neither the guard nor the horizon rounds the time. The clock is moved to a time that is not at the start of a minute
-/// or second.
+/// The horizon and the guard against stamps ahead of the clock do not round the time.
 #[allow(clippy::disallowed_methods, reason = "how much time has passed for real")]
 pub(super) async fn the_guard_and_the_horizon_have_one_time(world: &World) -> Verdict {
     if world.can_travel() {
+        // The new time is not at the start of a minute or second.
         world.pass(Duration::from_millis(1_951_370)).await;
     }
     let begun = Instant::now();

@@ -12,7 +12,7 @@ use crate::history::{Limits, Recorder, Specification, check};
 use crate::race::{SIZES, race};
 use crate::world::World;
 
-/// The specification of one key, whose value is the newest write so far.
+/// The specification of one key: the newest write so far is its value.
 struct Cell;
 
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ enum Reply {
     Read(Option<Versioned>),
 }
 
-/// A write as the checker stores it: time, writer, whether it deletes.
+/// A write as the checker stores it: its time, its writer, and whether it is a delete.
 type Newest = Option<(i64, String, bool)>;
 
 impl Specification for Cell {
@@ -62,7 +62,7 @@ fn state(write: &Write) -> (i64, String, bool) {
     (write.stamp.at, write.stamp.writer.as_str().to_owned(), write.deletes)
 }
 
-/// Returns a random operation. There are few stamps for many writers, so that stamps repeat.
+/// Returns a random operation with one of a few stamps, so that stamps repeat.
 fn random_op(rng: &mut fastrand::Rng) -> Result<Op, Failure> {
     if rng.u8(..3) == 0 {
         return Ok(Op::Read);
@@ -188,7 +188,7 @@ pub(super) async fn racing_writes_of_one_instant_converge(world: &World) -> Verd
     Ok(())
 }
 
-/// After the delete has been acknowledged, no reader may see an older value of any writer.
+/// After a delete has been acknowledged, no reader may see an older value of any writer.
 pub(super) async fn a_deleted_key_never_shows_an_older_value(world: &World) -> Verdict {
     for round in 0..world.profile().rounds * 4 {
         let (store, key) = (world.ordered(SEQUENCE)?, format!("key-{round}"));

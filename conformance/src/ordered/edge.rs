@@ -7,7 +7,7 @@ use crate::failure::{Verdict, ensure_eq, ensure_matches};
 use crate::values::{longest, nasty_texts};
 use crate::world::World;
 
-/// For each nasty text as a prefix, exactly the keys that begin with its bytes are shown.
+/// A listing with a nasty text as its prefix shows exactly the keys that begin with the bytes of the text.
 pub(super) async fn a_prefix_is_a_prefix_and_no_pattern(world: &World) -> Verdict {
     let (store, texts) = (world.ordered(SEQUENCE)?, nasty_texts());
     for text in &texts {

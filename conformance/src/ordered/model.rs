@@ -26,8 +26,7 @@ enum Call {
     Reset(Key, Stamp),
 }
 
-/// The content of a write; `None` is a delete. Of two writes with one stamp the delete is greater, as the order of the
-/// tuples requires.
+/// The content of a write; `None` is a delete.
 type Content = Option<Payload>;
 
 #[derive(Clone, Debug, Default)]

@@ -53,7 +53,7 @@ impl Ord for Write {
     }
 }
 
-/// Writes every pair in both orders, each on a separate key.
+/// Makes the two writes of every pair in both orders, and checks that the greater write wins.
 async fn ensure_ordered(world: &World, ascending: &[Write]) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     for (high, newer) in ascending.iter().enumerate() {
@@ -84,8 +84,8 @@ pub(super) async fn every_pair_of_stamps_has_one_winner(world: &World) -> Verdic
     ensure_ordered(world, &ascending).await
 }
 
-/// Neighbouring sequence numbers are told apart at the precision limit of a double, at the limits of 32 bits, and where
-/// text would sort differently.
+/// Neighbouring sequence numbers are distinguished at the precision limit of a double, at the limits of 32 bits, and
+/// where they would sort differently as text.
 pub(super) async fn numbers_close_to_each_other_are_told_apart(world: &World) -> Verdict {
     let ends =
         [i64::MIN + 1, -(1 << 53), i64::from(i32::MIN), -1, 99, i64::from(i32::MAX), 1 << 32, 1 << 53, i64::MAX - 2];

@@ -41,7 +41,7 @@ pub(super) async fn pages_of_a_prefix_show_each_live_key_once(world: &World) -> 
     Listing::Values(&*store, Some(&Key::new("nothing")?)).ensure_shows([], &LIMITS).await
 }
 
-/// Pages of more values than a store may read in one step show each value once.
+/// If there are more values than a store may read in one step, pages show each value once.
 pub(super) async fn pages_of_many_values_show_each_once(world: &World) -> Verdict {
     const AT_ONCE: usize = 60;
     let (store, mut keys) = (world.ordered(SEQUENCE)?, vec![]);

@@ -64,8 +64,8 @@ pub(super) async fn a_callers_longer_age_is_kept(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A purge keeps a tombstone whose stamp is ahead of the clock, whatever its age, because it must still refuse older
-/// stamps.
+/// A purge keeps a tombstone of any age whose stamp is ahead of the clock, because the tombstone must still refuse
+/// older stamps.
 pub(super) async fn a_tombstone_ahead_of_the_clock_stays(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -86,7 +86,8 @@ pub(super) async fn a_tombstone_ahead_of_the_clock_stays(world: &World) -> Verdi
     put_new(&*store, "key", "value", far + 1).await
 }
 
-/// After a purge of tombstones at the horizon, no older stamp is applied, whether the tombstones were deleted or not.
+/// A purge may delete or keep a tombstone at the horizon. In both cases, a later write with an older stamp is not
+/// applied.
 pub(super) async fn nothing_comes_back_at_the_edge_of_the_horizon(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;

@@ -16,7 +16,7 @@ async fn reset(store: &dyn OrderedStore, key: &str, at: i64, writer: &str) -> Re
     Ok(store.reset(&key.parse()?, &stamp(at, writer)?).await?)
 }
 
-/// A reset frees a key that one program locked with a stamp in microseconds for programs with the default limit.
+/// A reset frees a key that a program has locked with a stamp in microseconds, far ahead of the clock.
 pub(super) async fn a_locked_key_is_freed(world: &World) -> Verdict {
     let (free, guarded) = (world.ordered(aged(OrderedOptions::TOMBSTONE_AGE))?, world.ordered(OrderedOptions::time())?);
     let now = store_time(world).await?;

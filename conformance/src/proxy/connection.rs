@@ -16,9 +16,9 @@ enum End {
     /// One side has closed the connection.
     Closed,
     Cut(Cut),
-    /// The server has finished or closed the connection, and the client does not learn that.
+    /// The server has finished or closed the connection, and the connection of the client stays open.
     Silent,
-    /// These bytes are kept from the server.
+    /// The proxy keeps the request with these bytes, and does not send the request to the server yet.
     Kept(Vec<u8>),
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Connection<'a> {
     turn: Mutex<Turn>,
 }
 
-/// The side that sent last, and the cut of the answer, if one is planned.
+/// The side that sent last.
 #[derive(Clone, Copy, PartialEq)]
 enum Turn {
     Server,
@@ -60,7 +60,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Lets the server finish first, so that its work is done before the client notices the cut.
+    /// Waits until the server has finished its work, and then cuts the connection of the client.
     async fn cut(&self, cut: Cut, client: TcpStream, mut server: TcpStream) -> io::Result<()> {
         // A server that is gone or resets the connection has finished too.
         let _ = server.shutdown().await;
@@ -72,8 +72,8 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// Keeps the request, and all that the client sends after it, until the proxy lets go. Then delivers everything and
-    /// waits for the server to finish, even if the client is gone.
+    /// Keeps all that the client sends until `Proxy::let_go` is called, and then delivers it, even if the client is
+    /// gone.
     async fn keep(&self, mut request: Vec<u8>, mut client: TcpStream, mut server: TcpStream) {
         let mut lets_go = self.plan.lets_go.subscribe();
         self.plan.keep();
@@ -180,12 +180,12 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Returns how the connection ends after the server has ended it. A cut that waits for an answer is made now,
-    /// because no answer comes any more.
+    /// Returns how the connection ends after the server has closed it.
     fn server_ended(&self) -> End {
         match self.server_speaks() {
             None => End::Closed,
             Some(Cut::NoAnswer) => {
+                // The planned cut is made now, because no answer can arrive any more.
                 self.plan.cut();
                 End::Silent
             }

@@ -2,7 +2,7 @@
 
 use super::Cut;
 
-/// An armed cut.
+/// A cut that the proxy makes when a client sends the text `needle`.
 pub(super) struct Trap {
     cut: Cut,
     needle: Vec<u8>,
@@ -11,7 +11,7 @@ pub(super) struct Trap {
     then_passing: Option<usize>,
 }
 
-/// The last bytes that a client sent, as far back as a needle may have begun.
+/// The last bytes that a client sent, which may contain the beginning of the needle of a [`Trap`].
 #[derive(Default)]
 pub(super) struct Sent {
     tail: Vec<u8>,
@@ -34,7 +34,8 @@ impl Trap {
         self.then_passing.map(|passing| Self { passing, ..self })
     }
 
-    /// Returns the cut if the trap strikes, and how many bytes of the chunk can be sent without completing the request.
+    /// If the trap strikes, returns the cut and the number of bytes of the chunk that may pass without completing the
+    /// request.
     pub(super) fn look(&mut self, sent: &mut Sent, chunk: &[u8]) -> Option<(Cut, usize)> {
         let before = sent.tail.len();
         sent.tail.extend_from_slice(chunk);
@@ -53,19 +54,19 @@ impl Trap {
 }
 
 impl Sent {
-    /// Starts a new request: the server has sent something, so the next bytes of the client belong to another request.
+    /// Starts a new request, after the server has answered the last request.
     pub(super) fn begin_anew(&mut self) {
         *self = Self::default();
     }
 
-    /// Keeps as many bytes as may contain the beginning of a needle of this length.
+    /// Keeps only the last bytes, in which a needle of this length may have begun.
     fn keep(&mut self, needle: usize) {
         let old = (self.tail.len() + 1).saturating_sub(needle);
         self.tail.drain(..old);
     }
 }
 
-/// Returns the end of the needle's first occurrence. An empty needle occurs in everything and ends where the bytes end.
+/// Returns the end of the needle's first occurrence; an empty needle occurs at the end.
 fn end_of(needle: &[u8], bytes: &[u8]) -> Option<usize> {
     if needle.is_empty() {
         return Some(bytes.len());

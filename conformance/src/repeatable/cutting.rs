@@ -22,19 +22,20 @@ pub(crate) struct Clients<'a> {
 }
 
 impl<'a> Clients<'a> {
-    /// Cuts the request that contains this text, after `passing` such requests.
+    /// Lets `passing` requests that contain this text pass, and cuts the next such request.
     pub(crate) fn arm(&self, cut: Cut, text: &str, passing: usize) {
         self.proxy.arm(cut, self.world.sandbox().on_the_wire(text), passing);
     }
 
-    /// Cuts the next request that contains this text once the server has answered it, and then keeps the client from
-    /// the server for this time.
+    /// Loses the reply to the next request that contains this text. Then keeps the client from the server for the time
+    /// `away`.
     pub(crate) fn lose_reply(&self, text: &str, away: Duration) {
         self.proxy.delay_after_cuts(away);
         self.arm(Cut::ReplyLost, text, 0);
     }
 
-    /// Keeps the request that contains this text, after `passing` such requests, until [`let_go`](Self::let_go).
+    /// Lets `passing` requests that contain this text pass, and keeps the next such request until
+    /// [`let_go`](Self::let_go) is called.
     pub(crate) fn keep(&self, text: &str, passing: usize) {
         self.arm(Cut::Kept, text, passing);
     }
@@ -94,7 +95,7 @@ async fn cut_each<C: Repeatable>(call: C, world: &World, clients: &Clients<'_>, 
     Err(Failure::new(format!("the call makes more than {MOST_REQUESTS} requests that contain its id")))
 }
 
-/// Makes the call. Returns whether its connection was cut.
+/// Makes the call, and returns whether its connection was cut.
 async fn cut_at<C: Repeatable>(
     attempt: &mut Attempt<'_, C>,
     clients: &Clients<'_>,
@@ -118,8 +119,8 @@ async fn cut_at<C: Repeatable>(
     Ok(was_cut)
 }
 
-/// Checks the error of a call that was cut: the outcome is unknown to the caller, who may repeat the call if the store
-/// would recognise the repetition.
+/// Checks that the error of a cut call says that the outcome is unknown, and that the error is retryable exactly if
+/// `may_ask` is true.
 fn ensure_ambiguous(error: &Error, was_cut: bool, may_ask: bool) -> Verdict {
     ensure!(was_cut, "a call that was not cut failed: {error}");
     ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");

@@ -29,7 +29,7 @@ pub(crate) async fn drop_everywhere<C: Repeatable>(world: &World, calls: &[C]) -
     Ok(())
 }
 
-/// Drops the call at this await point. Returns false if the call finished before it.
+/// Drops the call at this await point. Returns false if the call finished before this point.
 async fn drop_at<C: Repeatable>(
     call: C,
     world: &World,

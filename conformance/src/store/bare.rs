@@ -16,7 +16,7 @@ use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Returns whether the store must be set up, by a ping before any setup.
+/// Returns whether the store needs a setup, according to a ping before any setup.
 async fn must_be_set_up(store: &dyn Backend) -> Result<bool, Failure> {
     match store.ping().await {
         Ok(()) => Ok(false),
@@ -63,7 +63,7 @@ async fn ensure_answered(world: &World, store: &dyn Backend, whose: &str) -> Ver
     Ok(())
 }
 
-/// Makes calls of a part, reads as well as changes, and returns their answers.
+/// Makes reading and changing calls of a part, and returns the name and the answer of each.
 async fn calls_of(store: &dyn Backend, part: Part) -> Result<Vec<(&'static str, Result<()>)>, Failure> {
     let (name, id, op) = ("bank".parse()?, "id".parse()?, "op".parse()?);
     Ok(match part {

@@ -13,7 +13,7 @@ use crate::world::items;
 
 const LONG: Duration = Duration::from_secs(365 * 24 * 3_600);
 
-/// What was acknowledged and is needed for the later check.
+/// The acknowledged results of the calls that filled a store, for a later check of the store.
 #[derive(Debug)]
 pub(super) struct Everything {
     held: Item,
@@ -44,7 +44,7 @@ impl Everything {
         Ok(Self { held, spent, lease })
     }
 
-    /// Checks that everything is as it was acknowledged. Changes nothing, so it can be repeated.
+    /// Checks that the store has everything that it acknowledged, and changes nothing.
     pub(super) async fn ensure_there(&self, store: &dyn Backend) -> Verdict {
         self.ensure_bank(store).await?;
         self.ensure_records(store).await?;

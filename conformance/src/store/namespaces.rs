@@ -14,7 +14,8 @@ use crate::race::race;
 use crate::values::nasty_texts;
 use crate::world::{World, items};
 
-/// Returns what the namespaces of a name hold: items, records, tokens, the counter at `key`, ordered values.
+/// Counts what the namespaces with this name hold: items, records, tokens, the counter's value at `key`, and ordered
+/// values.
 async fn holdings(store: &dyn Backend, name: &str) -> Result<[i64; 5], Failure> {
     let items = store.item_bank(&name.parse()?)?.counts().await?.total();
     let records = store.dedup_repo(&name.parse()?)?.list(None, 1_000).await?.entries.len();

@@ -37,7 +37,7 @@ async fn version(store: &dyn Backend) -> Result<u64, Failure> {
     Ok(version.number())
 }
 
-/// Returns the version of an entity that is created and deleted.
+/// Creates and deletes an entity, and returns the version of the created entity.
 async fn entity(store: &dyn Backend) -> Result<u64, Failure> {
     let entities = store.entity_ledger(&"numbers".parse()?, &Joins::default())?;
     let commit = async |change: EntityChange| -> Result<Option<u64>, Failure> {
@@ -51,5 +51,5 @@ async fn entity(store: &dyn Backend) -> Result<u64, Failure> {
     };
     let made = commit(EntityChange::Put("state".try_into()?)).await?;
     commit(EntityChange::Delete).await?;
-    made.ok_or_else(|| Failure::new("an entity that was made has no version"))
+    made.ok_or_else(|| Failure::new("a created entity has no version"))
 }

@@ -14,7 +14,7 @@ use crate::world::World;
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// Returns strategies that every backend has, among them similar strategies.
+/// Returns different strategies that every backend has.
 fn strategies() -> Vec<Strategy> {
     let (day, forever) = (Retention::For(DAY), Retention::Forever);
     let (free, floored) = (Bounds::NONE, Bounds::at_least(0));
@@ -73,7 +73,8 @@ fn ensure_refused<T: std::fmt::Debug>(what: &str, answer: Result<T>) -> Verdict 
     Ok(())
 }
 
-/// Checks that the open is refused, and that the error names the options at creation and those asked for.
+/// Checks that the answer is a refusal, and that its error names the options of the namespace and the requested
+/// options.
 fn ensure_names_both<T: std::fmt::Debug>(created: &str, asked: &str, answer: Result<T>) -> Verdict {
     let shown = answer.as_ref().err().map(ToString::to_string).unwrap_or_default().to_lowercase();
     ensure_refused(&format!("{created} opened as {asked}"), answer)?;
@@ -184,8 +185,8 @@ pub(super) async fn a_refused_opening_changes_nothing(world: &World) -> Verdict 
     Ok(())
 }
 
-/// First calls with different strategies race, and one creates the namespace. Calls with its strategy are served, calls
-/// with another strategy are refused.
+/// If first calls with different strategies race, one of these calls creates the namespace. Only calls with the
+/// strategy of the namespace are served.
 pub(super) async fn one_of_racing_strategies_creates_the_namespace(world: &World) -> Verdict {
     let asked = [Strategy::Atomic, Strategy::default(), Strategy::Window { lifetime: DAY, capacity: 100 }];
     for round in 0..world.profile().rounds * 2 {

@@ -137,7 +137,7 @@ async fn ensure_unmade(store: &Arc<dyn Backend>, step: Step) -> Verdict {
     Ok(())
 }
 
-/// Checks that each of two processes sees the calls of the other at once, whatever it has read before.
+/// Checks that each of two processes sees the other's calls at once, even if it has read an older state before.
 async fn beside(world: &World, part: Part) -> Verdict {
     let (store, mut other) = (world.store(), another(world).await?);
     for (number, step) in Step::all_of(part).enumerate() {
@@ -160,7 +160,8 @@ async fn beside(world: &World, part: Part) -> Verdict {
     Ok(())
 }
 
-/// Checks that numbers of this kind grow from one process to the next, even if a process has ended.
+/// Checks that the numbers of this kind (fence or version) grow from process to process, even if a process closes its
+/// client or is killed.
 async fn never_repeated(world: &World, of: &str) -> Verdict {
     world.store().close().await?;
     let mut given = vec![];

@@ -71,8 +71,7 @@ fn ensure_names_another(error: &Error, asked: Strategy) -> Verdict {
     Ok(())
 }
 
-/// A store refuses a part that its backend leaves out, when the part is opened or with its first call, as
-/// `Unsupported`.
+/// A part that the backend leaves out returns `Unsupported`, when the part is opened or at its first call.
 pub(super) async fn what_is_left_out_is_unsupported(world: &World) -> Verdict {
     for part in world.left_out() {
         let refused = opened(&**world.store(), part).await;
@@ -84,7 +83,7 @@ pub(super) async fn what_is_left_out_is_unsupported(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Makes a first call of a part. Returns `None` if the part is not a namespace.
+/// Opens a namespace of a part and reads from it. Returns `None` for parts that have no namespaces.
 async fn opened(store: &dyn Backend, part: Part) -> Option<Result<()>> {
     let name = Namespace::new("left-out").ok()?;
     let joins = Joins { incoming: Some(name.clone()), outgoing: Some(name.clone()) };
@@ -108,8 +107,7 @@ async fn opened(store: &dyn Backend, part: Part) -> Option<Result<()>> {
     })
 }
 
-/// A store opens every part that its backend does not leave out, with the options and strategies that every backend
-/// has.
+/// A store opens every part that its backend has, with the options and strategies that all backends have.
 pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
     let store = world.store();
     store.item_bank(&"namespace".parse()?)?.counts().await?;

@@ -8,7 +8,7 @@ use storagebox_core::{
 use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::race::answered;
 
-/// The number of prizes of each kind.
+/// The number of items, of tokens and of records for which the processes race.
 const PRIZES: usize = 24;
 
 /// The number of changes that each process makes to the counter.
@@ -26,7 +26,7 @@ pub(crate) async fn prepare(store: &dyn Backend) -> Verdict {
     Ok(())
 }
 
-/// Takes part in the race under this name, and returns the prizes that were won.
+/// Takes part in the race under this name. Returns the items, tokens and records that this participant won.
 pub(crate) async fn run(store: &dyn Backend, name: &str) -> Result<Vec<String>, Failure> {
     let (bank, tokens) = (store.item_bank(&"race".parse()?)?, store.token_store(&"race".parse()?)?);
     let records = store.dedup_repo(&"race".parse()?)?;
@@ -63,7 +63,7 @@ async fn count(store: &dyn Backend, name: &str) -> Verdict {
     Ok(())
 }
 
-/// Checks that each prize was won once and each change counted.
+/// Checks that each item, token and record was won once and that each change was counted.
 pub(crate) async fn judge(store: &dyn Backend, mut won: Vec<String>) -> Verdict {
     won.sort_unstable();
     let mut expected: Vec<String> =

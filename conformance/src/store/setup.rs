@@ -26,7 +26,7 @@ pub(super) async fn setting_up_again_changes_nothing(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A repeated setup keeps everything that is live or has ended, and the options of namespaces.
+/// A repeated setup keeps all live and all ended entries, and the options of all namespaces.
 pub(super) async fn setting_up_again_loses_nothing(world: &World) -> Verdict {
     let everything = Everything::put(&**world.store()).await?;
     for client in [Arc::clone(world.store()), world.client().await?] {

@@ -20,7 +20,7 @@ pub(crate) async fn run(store: &dyn Backend, say: impl Fn(&str) -> Verdict) -> V
     Ok(())
 }
 
-/// Checks that every claim that was printed holds its item, and that every item is in one place.
+/// Checks that every printed claim holds its item, and that the bank lists and counts every item once.
 pub(crate) async fn judge(world: &World, told: &[String]) -> Verdict {
     let bank = world.client().await?.item_bank(&"bank".parse()?)?;
     for (claim, item) in told.iter().filter_map(|line| line.split_once(' ')) {

@@ -101,7 +101,8 @@ pub(super) async fn upkeep_says_whether_there_is_more(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Even if more has expired than a store deletes in one step, upkeep reports whether it leaves entries for later.
+/// Upkeep reports whether it leaves expired entries for later, even if there are more entries than a store deletes in
+/// one step.
 pub(super) async fn upkeep_of_much_says_whether_there_is_more(world: &World) -> Verdict {
     const MUCH: usize = 600;
     let tokens = world.tokens()?;
@@ -163,7 +164,8 @@ async fn maintain_often(store: &dyn Backend) -> Verdict {
     Ok(())
 }
 
-/// Runs a caller whose steps each depend on the earlier steps.
+/// Runs a caller that takes an item, creates a token and writes a record, and then checks often that all three are
+/// kept.
 async fn live(store: &dyn Backend, bank: &dyn ItemBank, name: &str) -> Result<(), Failure> {
     let (claim, op, token) = (ClaimId::new(name)?, OpId::new(name)?, TokenId::new(name)?);
     let (records, tokens) = (store.dedup_repo(&"records".parse()?)?, store.token_store(&"tokens".parse()?)?);

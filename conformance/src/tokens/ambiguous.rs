@@ -12,7 +12,7 @@ use crate::world::World;
 
 const LOSSES: [Fate; 3] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late];
 
-/// Returns the tokens behind a link whose first call has this fate.
+/// Returns a client whose first call has the fault `fate`, and the link between the client and the token store.
 fn linked(tokens: &Arc<dyn TokenStore>, fate: Fate) -> (Arc<dyn TokenStore>, Arc<Link>) {
     let link = Link::script([fate]);
     (link.before(tokens), link)
@@ -39,8 +39,8 @@ pub(super) async fn a_create_whose_reply_is_lost_is_finished_by_a_retry(world: &
     Ok(())
 }
 
-/// A batch without a reply may have created each of its tokens or not. A retry completes the batch, and a request that
-/// lands later changes nothing.
+/// If the reply to a batch is lost, each token of the batch may exist or not. A retry completes the batch. A request
+/// that lands later changes nothing.
 pub(super) async fn a_batch_without_a_reply_may_exist_now_or_later(world: &World) -> Verdict {
     let tokens = world.tokens()?;
     for fate in LOSSES {
@@ -146,7 +146,7 @@ pub(super) async fn a_create_that_lands_after_the_end_creates_nothing(world: &Wo
 }
 
 /// Tokens are created, consumed by two workers and discarded under faults, and each call is repeated until it is
-/// answered. In the end every answer is still true.
+/// answered. In the end, the state of the store agrees with every answer.
 pub(super) async fn random_faults_have_one_winner(world: &World) -> Verdict {
     let (tokens, mut rng) = (world.tokens()?, world.rng());
     for round in 0..world.profile().rounds {

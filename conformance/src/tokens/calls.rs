@@ -121,7 +121,7 @@ async fn live(tokens: &dyn TokenStore, all: &[TokenId]) -> Result<[bool; 6]> {
     Ok(live)
 }
 
-/// Returns what the report says about a batch of `of` tokens. An earlier attempt may have created a part of the batch.
+/// Evaluates the report on a batch of `of` tokens, of which an earlier attempt may have created some.
 fn created(report: Created, of: u64) -> Told {
     match report {
         Created { created: 0, gone: 0, already_live } if already_live == of => Told::Before,

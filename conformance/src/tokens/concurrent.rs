@@ -22,7 +22,8 @@ fn count<T: PartialEq>(answers: &[T], wanted: &T) -> usize {
     answers.iter().filter(|answer| *answer == wanted).count()
 }
 
-/// Runs races for a new token, round after round. Returns the token of each race and the answers of its callers.
+/// Runs several races for each number of callers in `SIZES`, each race for one new token. Returns the token and the
+/// answers of each race.
 async fn races_for_one<T, Fut>(
     world: &World,
     call: impl Fn(Arc<dyn TokenStore>, TokenId, usize) -> Fut + Send + Sync,
@@ -74,7 +75,7 @@ pub(super) async fn a_token_is_consumed_or_discarded_once(world: &World) -> Verd
     Ok(())
 }
 
-/// Consumes the token if the number is even, and discards it otherwise. Returns whether this call ended the token.
+/// Consumes or discards the token, depending on `number`. Returns whether this call ended the token.
 async fn ends(tokens: &dyn TokenStore, token: &TokenId, number: usize) -> Result<bool, Failure> {
     if number.is_multiple_of(2) {
         return Ok(consume(tokens, token, &format!("worker-{number}")).await? == Consumed::Now);
@@ -141,7 +142,7 @@ pub(super) async fn racing_creates_bring_nothing_back(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Ends the token if 8 divides the number, and otherwise creates it repeatedly. Returns whether this call ended it.
+/// Ends the token or creates it repeatedly, depending on `number`. Returns whether this call ended the token.
 async fn create_or_end(tokens: &dyn TokenStore, token: &TokenId, number: usize) -> Result<bool, Failure> {
     if number.is_multiple_of(8) {
         return ends(tokens, token, number / 8).await;

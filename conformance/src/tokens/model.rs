@@ -37,7 +37,7 @@ enum Token {
     Gone(Gone),
 }
 
-/// A consumed or discarded token. Its end and its consumer are each remembered until their time, or for longer.
+/// A consumed or discarded token, and how long the store must remember its end and its consumer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Gone {
     until: Duration,
@@ -56,17 +56,17 @@ impl Tokens {
         }
     }
 
-    /// Returns whether a create must report the token as gone.
+    /// Returns whether `create` must report the token as gone.
     fn is_fenced(&self, token: &TokenId) -> bool {
         self.gone(token).is_some_and(|gone| self.now < gone.until)
     }
 
-    /// Creates tokens, and compares the report with the model. Where the store may have forgotten a token, a read shows
-    /// it.
+    /// Creates tokens, and compares the report with the model.
     async fn create(&mut self, tokens: &dyn TokenStore, all: &[TokenId]) -> Verdict {
         let found = tokens.create_tokens(all).await?;
         let mut expected = Created::default();
         for token in all.iter().collect::<BTreeSet<_>>() {
+            // The store may have forgotten that the token is gone.
             let lives = tokens.exists(token).await?;
             ensure!(!(lives && self.is_fenced(token)), "{token:?} was created again, though it is gone");
             ensure!(lives || self.gone(token).is_some(), "{token:?} is not there after it was created");

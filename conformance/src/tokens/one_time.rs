@@ -18,10 +18,10 @@ use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::race::answered;
 use crate::world::World;
 
-/// A time that is longer than any case takes, on a real clock too.
+/// A time that is longer than any case takes, even on a real clock.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// The one-time tokens of one client, with the tokens and records under them.
+/// The one-time tokens of one client, with the token store and the record repository in which they are stored.
 #[derive(Clone)]
 struct Links {
     links: OneTimeTokens,
@@ -37,7 +37,7 @@ impl Links {
         Ok(Self { links, tokens, records })
     }
 
-    /// Returns the one-time tokens of the world's client, and of another client.
+    /// Returns the one-time tokens of the first client, and of another client.
     async fn pair(world: &World) -> Result<[Self; 2]> {
         Ok([Self::of(world.store())?, Self::of(&world.client().await?)?])
     }
@@ -69,7 +69,7 @@ impl Links {
         Ok(())
     }
 
-    /// Creates a token that this caller has used.
+    /// Creates a token and uses it as this caller.
     async fn used(&self, token: &str, caller: &str, result: &str) -> Result<TokenLease, Failure> {
         self.create(token).await?;
         let lease = self.start(token, caller, LONG).await?;

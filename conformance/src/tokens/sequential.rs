@@ -78,7 +78,7 @@ pub(super) async fn the_first_consumer_gets_now(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A consume of an unknown token returns `AlreadyGone`, and the token can still be created and consumed later.
+/// For an unknown token, `consume` returns `AlreadyGone`. The token can be created and consumed later.
 pub(super) async fn an_unknown_token_is_already_gone(world: &World) -> Verdict {
     let (tokens, early) = (world.tokens()?, op("early")?);
     for token in batch("token", 5)? {
@@ -174,7 +174,7 @@ pub(super) async fn gone_tokens_are_remembered_for_the_retention(world: &World) 
     Ok(())
 }
 
-/// Discarded tokens.
+/// Discarded tokens, whose end the store remembers.
 struct Gone(Arc<dyn TokenStore>);
 
 #[async_trait]

@@ -49,7 +49,8 @@ fn claim(number: usize) -> Result<ClaimId, Failure> {
     Ok(ClaimId::new(format!("claim-{number}"))?)
 }
 
-/// Makes a call beside an open transaction. If the call is refused, makes it again once the transaction `is_over`.
+/// Makes a call while a transaction is open. After a retryable error, repeats the call when `is_over` reports the end
+/// of the transaction.
 async fn beside<T, F>(is_over: oneshot::Receiver<()>, call: impl Fn() -> F + Send + Sync) -> Result<T, Failure>
 where
     F: Future<Output = Answer<T>> + Send,

@@ -12,8 +12,8 @@ use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::progress::on_its_own;
 use crate::world::World;
 
-/// Takes an item for claim 0 in a transaction. While the transaction ends, takes an item for the claim `other` outside
-/// it. Returns both answers.
+/// Takes an item for claim 0 in a transaction and, while the transaction ends, an item for the claim `other` outside.
+/// Returns both answers.
 async fn taken_beside(world: &World, other: usize, is_committed: bool) -> Result<(Taken, Taken), Failure> {
     let mut transaction = begun(world).await?;
     let taken = within(world, &mut *transaction)?.item_bank(&"bank".parse()?)?.take(&claim(0)?, Hold::Forever).await?;
@@ -49,7 +49,8 @@ pub(super) async fn the_same_claim_takes_after_a_rollback(world: &World) -> Verd
     Ok(())
 }
 
-/// Beside a transaction that takes the last item, a take returns `Empty` only after the commit.
+/// If a transaction takes the last item, a call of `take` outside the transaction returns `Empty` only after the
+/// commit.
 pub(super) async fn the_last_item_is_not_gone_before_the_commit(world: &World) -> Verdict {
     world.filled(1).await?;
     let (_, other) = taken_beside(world, 1, true).await?;
@@ -64,7 +65,8 @@ pub(super) async fn what_is_rolled_back_can_be_taken(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Two transactions take with one claim. The second waits for the first and then continues without an error.
+/// Two transactions call `take` with the same claim. The second transaction waits for the first and then continues
+/// without an error.
 pub(super) async fn the_same_claim_in_two_transactions_is_one(world: &World) -> Verdict {
     for (is_committed, is_late) in [(true, false), (true, true), (false, false), (false, true)] {
         let name = format!("bank-{is_committed}-{is_late}");
@@ -101,8 +103,7 @@ pub(super) async fn the_same_claim_in_two_transactions_is_one(world: &World) -> 
     Ok(())
 }
 
-/// Pings the server until another caller has begun its transaction, and then so often that the server has most likely
-/// read that caller's next request.
+/// Pings the server until another caller has begun its transaction and has most likely sent its next request.
 async fn let_others_ask(world: &World, has_begun: &AtomicBool) -> Verdict {
     // The number of pings is limited: on a store whose transactions begin one after the other, the other transaction
     // does not begin.

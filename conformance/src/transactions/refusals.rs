@@ -14,10 +14,10 @@ use crate::part::Part;
 use crate::store::steps::Step;
 use crate::world::World;
 
-/// The most polls after which a call is dropped. Every call finishes with fewer polls.
+/// The limit on the number of polls before a call is dropped. Every call finishes with fewer polls.
 const MOST_POLLS: usize = 60;
 
-/// A connection without a transaction is refused, when it is joined or with each call.
+/// A connection without a transaction is refused, either when it is joined or by each call.
 pub(super) async fn a_connection_without_a_transaction_is_refused(world: &World) -> Verdict {
     // Otherwise each call would be committed by itself.
     for step in Part::STORED.iter().flat_map(|part| Step::all_of(*part)) {
@@ -77,8 +77,8 @@ pub(super) async fn a_purge_is_refused(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A call is dropped at each point where it waits. The transaction is unusable then. Whether the caller commits or
-/// rolls back, the call takes effect as a whole or not at all.
+/// A call in a transaction is dropped at each point where it waits. Whether the caller then commits or rolls back, the
+/// call takes effect as a whole or not at all.
 pub(super) async fn a_call_that_is_dropped_is_never_half_committed(world: &World) -> Verdict {
     for polls in 0..MOST_POLLS {
         let is_over = [dropped_take(world, polls, true).await?, dropped_take(world, polls, false).await?];
@@ -89,7 +89,8 @@ pub(super) async fn a_call_that_is_dropped_is_never_half_committed(world: &World
     Ok(())
 }
 
-/// Drops a take after this many polls, and ends the transaction. Returns whether the take finished before the drop.
+/// Drops a call of `take` after this many polls, and ends the transaction. Returns whether the call finished before it
+/// was dropped.
 async fn dropped_take(world: &World, polls: usize, is_committed: bool) -> Result<bool, Failure> {
     let name = format!("bank-{polls}-{is_committed}");
     let bank = world.filled_bank(&name, 1).await?;
@@ -146,7 +147,7 @@ async fn dropped_change(world: &World, polls: usize) -> Result<bool, Failure> {
     Ok(is_over)
 }
 
-/// A transaction in which a complete was refused, because its lease is over, changes nothing even if it is committed.
+/// If `complete` is refused because the lease is over, the transaction changes nothing, even if the caller commits it.
 pub(super) async fn a_lease_that_is_over_cannot_be_completed_and_committed(world: &World) -> Verdict {
     let (leases, records) = (world.leases()?, world.dedup()?);
     let (id, ours, theirs) = ("id".parse()?, OpId::new("ours")?, OpId::new("theirs")?);

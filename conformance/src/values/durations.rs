@@ -96,7 +96,7 @@ pub(super) async fn a_lease_lasts_1_ms_to_100_years(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Options with a duration out of limits are refused when the namespace is opened, or with its first call.
+/// Options with a duration out of limits are refused, either when the namespace is opened or by the first call.
 pub(super) async fn ordered_options_last_1_ms_to_100_years(world: &World) -> Verdict {
     for wrong in WRONG {
         let age = OrderedOptions { tombstone_age: wrong, ..OrderedOptions::time() };
@@ -138,7 +138,7 @@ pub(super) async fn a_counter_remembers_1_ms_to_100_years(world: &World) -> Verd
     Ok(())
 }
 
-/// Returns the strategies with a duration that every backend has.
+/// Returns one strategy of each kind that every backend has and that contains a duration.
 fn strategies(duration: Duration) -> [(&'static str, Strategy); 3] {
     let retention = Retention::For(duration);
     let bounds = Bounds::NONE;

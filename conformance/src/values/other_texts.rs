@@ -158,7 +158,7 @@ pub(super) async fn every_call_of_a_nasty_lease_is_its_own(world: &World) -> Ver
     Ok(())
 }
 
-/// The result of a lease and a lapsed lease keep the fingerprint of the lease.
+/// An id keeps the fingerprint of its lease after the result is recorded, and after the lease has lapsed.
 pub(super) async fn nasty_fingerprints_are_kept_by_what_follows(world: &World) -> Verdict {
     let (leases, op) = (world.leases()?, OpId::new("op")?);
     let prints = as_values::<Fingerprint>(nasty_texts())?;
@@ -242,7 +242,8 @@ pub(super) async fn every_call_of_a_nasty_key_is_its_own(world: &World) -> Verdi
     Ok(())
 }
 
-/// Each text is used as an attempt of one entry and as the commit by which an entry is removed. No two are confused.
+/// Each text is used as an attempt of one entry and as the commit by which an entry is removed. The store confuses no
+/// two texts.
 pub(super) async fn nasty_attempts_stay_different(world: &World) -> Verdict {
     let (entities, attempts) = (world.entities(&Joins::default())?, as_values::<OpId>(nasty_texts())?);
     let (key, message) = (Key::new("entity")?, MessageId::new("message")?);

@@ -13,7 +13,7 @@ use super::texts::as_values;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// Returns a commit that uses one text for its entity, its message and itself, and adds an entry.
+/// Returns a commit that adds an entry and has the text as its key, its message and its attempt.
 async fn commit_of(entities: &dyn EntityLedger, text: &str) -> Result<Commit, Failure> {
     let (key, message) = (Key::new(text)?, MessageId::new(text)?);
     let opened = entities.open(&key, &message, None).await?.version;
@@ -34,8 +34,7 @@ fn entry_of(text: &str) -> Result<EntryId, Failure> {
     Ok(EntryId { key: Key::new(text)?, message: MessageId::new(text)?, commit: OpId::new(text)? })
 }
 
-/// Each entry registers and chooses an attempt named like the next entry's commit. Removing an entry removes no other
-/// entry.
+/// Each entry has a chosen attempt with the name of the next entry's commit. Removing an entry removes no other entry.
 pub(super) async fn every_call_of_a_nasty_entry_is_its_own(world: &World) -> Verdict {
     let (entities, texts) = (world.entities(&Joins::default())?, nasty_texts());
     for text in &texts {

@@ -2,7 +2,7 @@
 
 use storagebox_core::{MAX_ID_BYTES, MAX_ITEM_BYTES};
 
-/// Returns texts for any id, key or name: all differ in their bytes, and none is longer than an id may be.
+/// Returns different texts that are valid as any id, key or name.
 pub(crate) fn nasty_texts() -> Vec<String> {
     let short = [SPACES, CASES, FORMS, SYNTAX, NUMBERS, SEPARATORS].concat();
     let mut texts: Vec<_> = short.into_iter().map(str::to_owned).collect();
@@ -17,7 +17,7 @@ pub(crate) fn nasty_items() -> Vec<String> {
     texts
 }
 
-/// Returns each text with the next one in the list, in which similar texts are neighbours.
+/// Returns each value with its successor in the list; the first value follows the last.
 pub(super) fn pairs<T>(values: &[T]) -> impl Iterator<Item = (usize, &T, &T)> {
     values.iter().enumerate().map(|(number, value)| (number, value, &values[(number + 1) % values.len()]))
 }
@@ -27,8 +27,8 @@ pub(crate) fn longest(start: &str, limit: usize) -> String {
     format!("{start}{}", "x".repeat(limit - start.len()))
 }
 
-/// Returns texts with lengths near the limit and near the lengths at which stores truncate. Neighbours of one length
-/// differ only at the end.
+/// Returns texts whose lengths are near the limit or near the lengths at which stores truncate. Two texts of each
+/// length differ only in the last byte.
 fn lengths(limit: usize) -> Vec<String> {
     let mut texts = vec!["é".repeat(limit / 2), "\u{1f600}".repeat(limit / 4), "'".repeat(limit)];
     for length in [63, 64, 127, 128, 200, 201, 254, 255, 256, 257, limit - 1, limit] {
@@ -68,7 +68,7 @@ const SPACES: &[&str] = &[
     "a\u{85}",
 ];
 
-/// Texts that stores fold to another case.
+/// Texts that are equal in stores that ignore case.
 const CASES: &[&str] =
     &["A", "Straße", "strasse", "STRASSE", "i", "I", "ı", "İ", "É", "σ", "ς", "Σ", "K", "\u{212a}", "k", "ǆ", "ǅ", "Ǆ"];
 
@@ -165,7 +165,7 @@ const SYNTAX: &[&str] = &[
     "false",
 ];
 
-/// Texts that stores take for numbers, and for equal numbers.
+/// Texts that stores may mistake for numbers, some of them for equal numbers.
 const NUMBERS: &[&str] = &[
     "0",
     "00",
@@ -184,7 +184,7 @@ const NUMBERS: &[&str] = &[
     "99999999999999999999",
 ];
 
-/// Separators of composed keys.
+/// Separators with which stores compose keys.
 const SEPARATORS: &[&str] = &[
     ":", "::", "a:", ":a", "a:b", "a::b", "a/b", "a//b", "/", "..", "../a", ".", "a.b", "{", "}", "{}", "{a}", "{a}b",
     "}{", "a#b", "a|b", "a-b", "a\u{1f}b", "a\u{1e}b",

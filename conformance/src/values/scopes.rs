@@ -90,8 +90,8 @@ pub(super) async fn an_operation_is_one_per_namespace(world: &World) -> Verdict 
     Ok(())
 }
 
-/// The two texts are a namespace and a key, or a key and an operation. The separator that a store puts between them may
-/// also occur in them.
+/// A namespace and a key, or a key and an operation, are never confused when a store concatenates them, even if they
+/// contain the separator.
 pub(super) async fn two_texts_are_never_joined_to_one(world: &World) -> Verdict {
     for (number, between) in BETWEEN.iter().enumerate() {
         let pairs = [(format!("a{between}b"), "c".to_owned()), ("a".to_owned(), format!("b{between}c"))];

@@ -198,7 +198,8 @@ pub(super) async fn nasty_operations_of_counters_stay_different(world: &World) -
     Ok(())
 }
 
-/// Each text is used as a key, a message and an attempt. No two are confused, however a store joins them.
+/// Each text is used as a key, a message and an attempt. The store confuses no two texts, even if the store
+/// concatenates them.
 pub(super) async fn nasty_entities_and_messages_stay_different(world: &World) -> Verdict {
     let (entities, texts) = (world.entities(&Joins::default())?, nasty_texts());
     let mut expected = BTreeSet::new();
@@ -253,8 +254,7 @@ pub(super) async fn nasty_ordered_keys_stay_different(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Of two writes with the same time, the write of the greater writer wins, so the last winner is the greatest in byte
-/// order.
+/// Of all writes with the same time, the write of the greatest writer in byte order wins.
 pub(super) async fn nasty_writers_stay_different(world: &World) -> Verdict {
     let ordered = world.ordered(OrderedOptions::sequence())?;
     let mut writers = as_values::<WriterId>(nasty_texts())?;

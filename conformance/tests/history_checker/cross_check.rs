@@ -125,8 +125,8 @@ fn our_verdict(actions: &Actions) -> Verdict {
     verdict(&Register, &recorder)
 }
 
-/// Returns the verdict of the checker of `todc-utils`, which needs complete histories. The function tries each attempt
-/// of unknown outcome in two ways: without the attempt, and with a reply at the end of the history.
+/// Returns the verdict of `todc-utils`, which needs complete histories. Each attempt of unknown outcome is left out, or
+/// gets a reply at the end of the history.
 fn their_verdict(actions: Actions) -> bool {
     let Some((attempt, op)) = unanswered(&actions) else {
         return WGLChecker::<AnsweredRegister>::is_linearizable(todc_utils::History::from_actions(actions));
@@ -163,11 +163,11 @@ fn assert_equal_verdicts(first_seed: u64, histories: u64, to_lose: usize) {
 }
 
 #[test]
-fn complete_histories_get_the_verdict_of_an_independent_checker() {
+fn both_checkers_agree_on_complete_histories() {
     assert_equal_verdicts(1_700_000, 30_000, 0);
 }
 
 #[test]
-fn unknown_outcomes_get_the_verdict_of_an_independent_checker() {
+fn both_checkers_agree_on_histories_with_unknown_outcomes() {
     assert_equal_verdicts(2_900_000, 10_000, 3);
 }

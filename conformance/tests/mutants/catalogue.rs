@@ -19,14 +19,13 @@ use crate::transactions::TransactionMistake as X;
 pub(crate) struct Mutant {
     pub(crate) name: &'static str,
     pub(crate) mistake: Mistake,
-    /// The clause that the mistake breaks. At least one case of the clause must fail.
+    /// The clause that the mistake breaks, so that at least one case of the clause must fail.
     pub(crate) clause: &'static str,
     /// The family of cases that is expected to notice the mistake.
     pub(crate) family: Family,
     pub(crate) wrong: &'static str,
 }
 
-/// Returns all mutants, part by part.
 pub(crate) fn mutants() -> Vec<Mutant> {
     let made = MUTANTS.iter().filter_map(|(name, mistake)| {
         let known = MISTAKES.iter().find(|known| known.name == *name)?;

@@ -38,14 +38,13 @@ pub(crate) enum DedupMistake {
 
 use DedupMistake as Mistake;
 
-/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct DedupState {
     recorded: AtomicU64,
     /// For each id, the number to subtract from the versions of the inner repository.
     counted_from: Mutex<HashMap<DedupId, u64>>,
     forgotten: Renamed,
-    /// The caller's id for each id in the inner repository, if ids there begin with the namespace's name.
+    /// For a mutant that puts the namespace's name before each id: the caller's id for each id in the inner repository.
     joined: Mutex<HashMap<DedupId, DedupId>>,
 }
 
@@ -122,7 +121,7 @@ impl BrokenDedup {
         Entry { version: self.shown(id, entry.version), ..entry }
     }
 
-    /// Makes `version` the first version that callers see of the id, if that is the mistake.
+    /// With the mistake `RepeatsVersions`, numbers the versions of the id so that callers see `version` as 1.
     fn count_from(&self, id: &DedupId, version: Version) {
         if self.mistake == Some(Mistake::RepeatsVersions) {
             lock(&self.state.counted_from).insert(id.clone(), version.number() - 1);

@@ -32,7 +32,6 @@ pub(crate) enum EntityMistake {
 
 use EntityMistake as Mistake;
 
-/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct EntityState {
     made: Mutex<HashSet<OpId>>,
@@ -43,7 +42,7 @@ pub(crate) struct EntityState {
 
 pub(crate) struct BrokenEntities {
     pub(crate) inner: Arc<dyn EntityLedger>,
-    /// The inner entities, opened without tokens.
+    /// The ledger of the inner store, opened without joined tokens.
     pub(crate) split: Arc<dyn EntityLedger>,
     pub(crate) tokens: Option<Arc<dyn TokenStore>>,
     pub(crate) mistake: Option<Mistake>,

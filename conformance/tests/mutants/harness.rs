@@ -19,7 +19,6 @@ pub(crate) struct Mutated(pub(crate) Mistake);
 const HOUR: Duration = Duration::from_secs(3_600);
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-/// A store and its clock.
 struct Place {
     mistake: Mistake,
     store: MemoryStore,

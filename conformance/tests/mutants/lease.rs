@@ -29,7 +29,6 @@ pub(crate) enum LeaseMistake {
 
 use LeaseMistake as Mistake;
 
-/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct LeaseState {
     begun: Mutex<HashMap<(DedupId, OpId), Fence>>,
@@ -94,7 +93,7 @@ impl BrokenLeases {
         })
     }
 
-    /// Begins if the last lease has lapsed, even if the two leases have different fingerprints.
+    /// Begins a lease if the last lease of the id has lapsed, even if the last lease had another fingerprint.
     async fn begin_after_any_lapse(
         &self,
         id: &DedupId,

@@ -31,11 +31,10 @@ pub(crate) enum LedgerMistake {
 
 use LedgerMistake as Mistake;
 
-/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct LedgerState {
     own: OwnIds,
-    /// The key of a merge between its two steps, and the amount that the sum of the key lacks.
+    /// The key whose merge is between its two steps, and the amount that the key's sum lacks until the second step.
     moving: Mutex<Option<(Key, i64)>>,
     cached: Mutex<HashMap<Key, i64>>,
     fences: Mutex<HashMap<Key, Vec<OpId>>>,
@@ -70,7 +69,7 @@ impl BrokenLedger {
         self.inner.apply(key, &Change { bounds: Bounds::NONE, ..change.clone() }).await
     }
 
-    /// Returns the amount of the last change that the next merge of `limit` entries includes.
+    /// Returns the amount of the newest change that the next merge of `limit` entries includes.
     async fn last_merged(&self, key: &Key, limit: usize) -> Result<i64> {
         let log = self.inner.log(key, None, usize::MAX).await?.entries;
         Ok(log.iter().filter_map(delta_of).take(limit).last().unwrap_or(0))

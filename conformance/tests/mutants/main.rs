@@ -34,10 +34,9 @@ use crate::noticed::ASKED;
 use crate::steps::lock;
 use crate::store::Mistake;
 
-/// The number of mutants that run at once. It exceeds the number of cores, because mutants mostly wait.
+/// The number of mutants that run at once: more than cores, because mutants mostly wait.
 const AT_ONCE: usize = 8;
 
-/// The least number of mutants that the catalogue must have.
 const AT_LEAST: usize = 45;
 
 const PARTS: [Part; 13] = [
@@ -156,7 +155,7 @@ fn is_caught(mutant: Mutant, seeds: Range<u64>, lines: &Lines) -> Result<(), Fai
     Ok(())
 }
 
-/// Returns the cases of the mutant's clause. Cases of the expected family come first.
+/// Returns the cases of the mutant's clause, with the cases of the expected family first.
 fn cases_against(mutant: &Mutant) -> Vec<Case> {
     let mut cases: Vec<_> = cases().into_iter().filter(|case| case.clause() == mutant.clause).collect();
     cases.sort_by_key(|case| (case.family() != mutant.family, case.family()));

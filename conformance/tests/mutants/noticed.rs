@@ -12,13 +12,13 @@ use crate::catalogue::{Mutant, mutants};
 use crate::harness::Mutated;
 use crate::steps::lock;
 
-/// The environment variable that makes a run write the table instead of testing.
+/// The environment variable that makes the program write the table of noticed mutants instead of testing.
 pub(crate) const ASKED: &str = "STORAGEBOX_NOTICED";
 
-/// The seeds with which each mutant is tried. The table has the cases that notice the mutant with most of the seeds.
+/// The seeds with which each case runs on each mutant. A case notices a mutant if it fails with most of these seeds.
 const SEEDS: [u64; 3] = [1, 2, 3];
 
-/// The names of the mutants, by the name of the case that notices them.
+/// The names of the mutants that each case notices, by the name of the case.
 type Table = BTreeMap<String, Vec<&'static str>>;
 
 /// Tries every mutant and writes the table.

@@ -42,7 +42,6 @@ use OrderedMistake as Mistake;
 /// The number of rows that the store reads in one step.
 const READ: usize = 500;
 
-/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct OrderedState {
     anew: Renamed,
@@ -61,7 +60,6 @@ pub(crate) struct BrokenOrdered {
     pub(crate) clock: ManualClock,
 }
 
-/// The content of a write.
 #[derive(Clone, Copy)]
 enum Content<'a> {
     Value(&'a Payload),
@@ -160,7 +158,7 @@ impl BrokenOrdered {
         }
     }
 
-    /// Returns the refusal that the mistake gives instead of writing, or `None` if the mutant writes.
+    /// Returns the refusal with which the mutant answers instead of writing, or `None` if the mutant writes.
     async fn refused(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Option<Written>> {
         let Some(present) = self.inner.get(&self.below(key)?).await? else {
             return Ok(None);

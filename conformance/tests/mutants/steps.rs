@@ -20,7 +20,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The state of the mistakes, by namespace.
 pub(crate) struct Namespaces<T>(Mutex<HashMap<Namespace, Arc<T>>>);
 
 impl<T> Default for Namespaces<T> {
@@ -44,7 +43,7 @@ impl<T: Default> Namespaces<T> {
 pub(crate) struct UnderWay<'a>(&'a AtomicUsize);
 
 impl<'a> UnderWay<'a> {
-    /// Counts one more caller. Also returns the number of callers that were already counted.
+    /// Counts one more caller, and also returns the number of callers before.
     pub(crate) fn enter(count: &'a AtomicUsize) -> (Self, usize) {
         let before = count.fetch_add(1, Ordering::SeqCst);
         (Self(count), before)
@@ -57,7 +56,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// Shows a value to other callers while one caller is between two steps, until this guard is dropped.
+/// While this guard exists, other callers see the value of a caller that is between two steps.
 pub(crate) struct Shown<'a, T>(&'a Mutex<Option<T>>);
 
 impl<'a, T> Shown<'a, T> {
@@ -83,7 +82,7 @@ impl OwnIds {
     }
 }
 
-/// Makes the inner store forget names: a forgotten name gets a new name in the inner store.
+/// Replaces a forgotten name by a new name in the inner store, as if the inner store had forgotten the name.
 #[derive(Default)]
 pub(crate) struct Renamed {
     times: Mutex<HashMap<String, u64>>,
@@ -97,7 +96,7 @@ impl Renamed {
         self.tagged(name, name)
     }
 
-    /// Appends to the text the number of times that `name` was forgotten, if it was.
+    /// Appends to the text how often `name` was forgotten, unless it was never forgotten.
     pub(crate) fn tagged(&self, name: &str, text: &str) -> String {
         match lock(&self.times).get(name) {
             None => text.to_owned(),

@@ -24,7 +24,6 @@ use crate::steps::{Namespaces, UnderWay, between_steps, lock};
 use crate::tokens::{BrokenTokens, TokenMistake, TokenState};
 use crate::transactions::{TransactionMistake, within};
 
-/// The mistake of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mistake {
     /// No mistake, to check that the wrapper itself is correct.
@@ -66,7 +65,7 @@ pub(crate) enum StoreMistake {
     MaintainsOnePage,
 }
 
-/// The state that the mistakes need, for one server or one client.
+/// The state of a mistake, for one server or one client.
 #[derive(Default)]
 pub(crate) struct Kept {
     banks: Namespaces<BankState>,
@@ -110,7 +109,7 @@ impl Broken {
         }
     }
 
-    /// Returns an error if another setup is in progress. Two concurrent `CREATE TABLE IF NOT EXISTS` fail like this.
+    /// Returns an error if another setup is in progress, like two concurrent `CREATE TABLE IF NOT EXISTS`.
     async fn set_up_alone(&self) -> Result<()> {
         let (_under_way, others) = UnderWay::enter(&self.kept.setting_up);
         between_steps().await;

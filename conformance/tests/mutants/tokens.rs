@@ -31,7 +31,6 @@ pub(crate) enum TokenMistake {
 
 use TokenMistake as Mistake;
 
-/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct TokenState {
     /// The tokens that were ever created or discarded, and the time of the first such call.
@@ -73,7 +72,7 @@ impl BrokenTokens {
         }
     }
 
-    /// Makes the inner store forget that the token was consumed or discarded, if that is the mistake.
+    /// If the mistake is to forget ends, makes the inner store forget that the token was consumed or discarded.
     fn forget_its_end(&self, token: &TokenId) {
         let discarded = lock(&self.state.discarded).contains(token);
         match self.mistake {
@@ -242,7 +241,7 @@ impl TokenStore for BrokenTokens {
 }
 
 impl BrokenTokens {
-    /// Discards the known tokens. Reports unknown tokens as gone, but writes nothing for them.
+    /// Discards only the known tokens, and reports the unknown tokens as gone.
     async fn discard_the_known(&self, tokens: &[TokenId]) -> Result<Discarded> {
         let distinct: BTreeSet<_> = tokens.iter().cloned().collect();
         let (known, unknown): (Vec<_>, Vec<_>) = distinct.into_iter().partition(|token| self.is_known(token));

@@ -36,12 +36,12 @@ impl VoidMistake {
     }
 }
 
-/// The numbers of the calls that were repeated.
+/// The call numbers of the repeated attempts.
 #[derive(Default)]
 pub(crate) struct VoidState(Mutex<HashSet<i64>>);
 
 impl VoidState {
-    /// Returns the attempt that the mistake passes to the inner store.
+    /// Returns the attempt that the mutant passes to the inner store.
     pub(crate) fn spoilt(&self, mistake: Option<VoidMistake>, attempt: Attempt) -> Result<Attempt> {
         match mistake {
             Some(VoidMistake::VoidsNothing) => Ok(Attempt::of_call(attempt.call())),

@@ -12,7 +12,6 @@ use tokio::net::TcpStream;
 
 use crate::server::{Desk, lock};
 
-/// The mistake of the client or its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mistake {
     None,
@@ -24,11 +23,11 @@ pub(crate) enum Mistake {
     KeepsCutConnections,
     /// Returns the connection of a dropped call to the pool before the answer to the call has arrived.
     KeepsDroppedConnections,
-    /// Acknowledges the first call after a dropped call, but does not execute the first call.
+    /// Acknowledges the first call after a dropped call without executing the call.
     LosesWhatFollowsADrop,
     /// Remembers a counter's operation in one request, and applies the operation in the next request.
     RemembersBeforeItCounts,
-    /// Repeats a change of a counter whose connection was cut, although the server does not recognise repetitions.
+    /// Repeats a counter's change after the connection was cut, although the server does not recognise repetitions.
     RepeatsInDoubt,
     /// The server loses acknowledged data when it is killed.
     LosesAllInAKill,
@@ -45,7 +44,8 @@ pub(crate) struct Client {
 
 type Connection = BufReader<TcpStream>;
 
-/// The connection that a call uses. If the call is dropped, the connection is closed, unless the mistake is to keep it.
+/// The connection that a call uses. A dropped call closes the connection, except with the mistake
+/// `KeepsDroppedConnections`.
 struct InUse<'a> {
     client: &'a Client,
     connection: Option<Connection>,
@@ -68,7 +68,7 @@ impl Client {
         Self { server, desk, idle, mistake, in_a_transaction }
     }
 
-    /// Sends the server a request to execute `deed`. The request contains the text of the id.
+    /// Sends a request that contains the text of the id and makes the server execute `deed`.
     pub(crate) async fn call(
         &self,
         id: &str,

@@ -15,7 +15,6 @@ use crate::wire::{Remembered, Wire};
 /// The memory store behind a connection, with a client that makes this mistake.
 pub(crate) struct Wired(pub(crate) Mistake);
 
-/// A server and its data.
 struct Place {
     mistake: Mistake,
     server: Server,

@@ -48,8 +48,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), right.chain(smoke).chain(mutants).collect()).exit_code()
 }
 
-/// Returns whether the protocol between this client and this server supports the case. The protocol has no entities,
-/// and the harness begins no transactions of callers.
+/// Returns whether the protocol between this client and this server supports the case.
 fn is_spoken(case: &Case) -> bool {
     !matches!(case.part(), Part::Entities | Part::JoinedEntities | Part::Transactions)
 }
@@ -79,7 +78,7 @@ fn is_caught(mistake: Mistake, family: Family, part: &str, seed: u64) -> Result<
     Err(format!("{mistake:?} survived {family:?} in {part}, seed {seed}").into())
 }
 
-/// Returns whether the case noticed the mistake itself. A panic or an exceeded time limit does not count.
+/// Returns whether the case noticed the mistake, and did not end with a panic or an exceeded time limit.
 fn is_proof(failure: &str) -> bool {
     !failure.contains("panicked") && !failure.contains("took longer")
 }

@@ -53,7 +53,7 @@ pub(crate) struct Server {
     running: Mutex<Option<Running>>,
 }
 
-/// The task that accepts connections. It ends when `stop` is dropped.
+/// The task that accepts connections until `stop` is dropped.
 struct Running {
     stop: oneshot::Sender<()>,
     ended: JoinHandle<()>,

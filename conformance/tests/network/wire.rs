@@ -9,7 +9,7 @@ use storagebox_core::{Change, Counted, Item, Key, OpId, Result, TokenId, Written
 use crate::client::{Client, Mistake};
 use crate::server::lock;
 
-/// The operations and the values of the counters of a server with the mistake `RemembersBeforeItCounts`.
+/// The counters of a server with the mistake `RemembersBeforeItCounts`: their operations and their values.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
     operations: HashSet<(Key, OpId, i64)>,

@@ -15,18 +15,16 @@ use crate::error::{Stepped, not_applied, of_store, unknown};
 
 pub(crate) use step::{Look, Step};
 
-/// The backend's short name.
 pub(crate) const BACKEND: &str = "redb";
 
-/// The client of one file, which all handles of the file share.
 #[derive(Debug)]
 pub(crate) struct Client {
     path: PathBuf,
     clock: Arc<dyn Clock>,
-    /// The file, while it is open. A call holds the lock for reading. To open or close the file, a call holds the lock
-    /// for writing.
+    /// The file, or `None` while the file is closed. Calls use the file with the read lock, and open or close the file
+    /// with the write lock.
     file: Arc<RwLock<Option<Database>>>,
-    /// The lock of the only writer. A call keeps the lock until it has ended, even if its caller is dropped.
+    /// The lock that admits one write at a time. The thread of the write keeps the lock, even if the caller is dropped.
     turn: Arc<Mutex<()>>,
 }
 
@@ -38,7 +36,7 @@ impl Client {
         Self { path, clock, file: Arc::default(), turn: Arc::default() }
     }
 
-    /// Makes a call that changes the store, in one transaction.
+    /// Runs a step that changes the store, in one transaction.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         operation: &'static str,
@@ -59,7 +57,7 @@ impl Client {
         on_a_thread(operation, ErrorKind::OutcomeUnknown, call).await
     }
 
-    /// Makes a call that only reads. A call that writes may run at the same time.
+    /// Runs a call that only reads.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         operation: &'static str,
@@ -81,8 +79,7 @@ impl Client {
         on_a_thread("setup", ErrorKind::OutcomeUnknown, setup).await
     }
 
-    /// Closes the file after the calls in progress, and then runs `work`. New calls wait until `work` has ended, and
-    /// then open the file again.
+    /// Runs `work` while the file is closed and no other call is in progress.
     pub(crate) async fn lend<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         let mut file = self.alone().await;
         let close = move || match file.take().map_or(Ok(()), Database::close) {
@@ -99,7 +96,7 @@ impl Client {
         Arc::clone(&self.file).write_owned().await
     }
 
-    /// Opens the file if it is not open.
+    /// Returns the open file. Opens the file first if it is closed.
     async fn opened(&self, operation: &'static str) -> Result<Open> {
         let open = Arc::clone(&self.file).read_owned().await;
         if open.is_some() {

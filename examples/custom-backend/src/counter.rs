@@ -15,17 +15,16 @@ use crate::void_calls;
 /// The counters, by namespace and key: the value, and the number of stored operations.
 pub(crate) const COUNTERS: TableDefinition<(&str, &str), (i64, u64)> = TableDefinition::new("counters");
 
-/// A row: the time until which the operation is remembered; and its delta and the value after it, or `None` for a
-/// cancelled operation.
+/// A row: the time until which the operation is remembered; and the delta and the counter's value after the operation,
+/// or `None` for a cancelled operation.
 type Row = (i64, Option<(i64, Option<i64>)>);
 
 /// The stored operations, by namespace, key and operation.
 pub(crate) const OPS: TableDefinition<(&str, &str, &str), Row> = TableDefinition::new("operations");
 
-/// The refusals of `apply`. The row of a void call contains the index of its refusal in this list.
+/// The refusals of `apply`. The row of a void call stores an index into this list.
 const REFUSALS: [Counted; 3] = [Counted::OutOfBounds, Counted::Overflow, Counted::Full];
 
-/// The counters of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedbCounter {
     space: Space,
@@ -46,7 +45,6 @@ struct Cell<'s> {
     key: (&'s str, &'s str),
     op: &'s OpId,
     value: i64,
-    /// The number of operations that are stored for the counter.
     ops: u64,
 }
 
@@ -84,8 +82,7 @@ impl<'s> Cell<'s> {
         self.set()
     }
 
-    /// Deletes operations that need not be remembered any more if the counter is full. Returns whether it is still
-    /// full.
+    /// Forgets old operations if the counter is full, and returns whether the counter is still full.
     fn is_full(&mut self) -> Stepped<bool> {
         let Some(capacity) = self.rules.capacity() else { return Ok(false) };
         if self.ops >= capacity.into() {
@@ -180,7 +177,7 @@ impl<'s> Cell<'s> {
     }
 }
 
-/// Forgets operations past the time until which they are remembered.
+/// Deletes operations that need not be remembered any more.
 pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
     let (mut ops, mut counters, mut deleted) = (step.edit(OPS)?, step.edit(COUNTERS)?, 0);
     for gone in ops.extract_if(|_, (until, _)| until <= step.now)?.take(most) {

@@ -12,7 +12,6 @@ pub(crate) enum Failed {
     Call(Error),
 }
 
-/// The result of a step.
 pub(crate) type Stepped<T> = Result<T, Failed>;
 
 impl From<StorageError> for Failed {
@@ -33,7 +32,7 @@ impl From<Error> for Failed {
     }
 }
 
-/// Returns the error of a step whose transaction was dropped. The step changed nothing (ER-1).
+/// Returns the error of a failed step, which changed nothing because its transaction was dropped (ER-1).
 pub(crate) fn not_applied(failed: Failed) -> Error {
     match failed {
         Failed::Call(error) => error,
@@ -72,7 +71,6 @@ pub(crate) fn unknown(error: impl Into<redb::Error>) -> Error {
     Error::unknown("the commit failed, but its changes may be on the disk").caused_by(error.into())
 }
 
-/// Returns the error for a row with an unknown form.
 pub(crate) fn unreadable(what: &'static str) -> Failed {
-    Failed::Call(Error::corrupt(what, "its row has an unknown form"))
+    Failed::Call(Error::corrupt(what, "the row has an unknown form"))
 }

@@ -22,7 +22,7 @@ pub(crate) use items::{AVAILABLE, ITEMS, Place};
 #[derive(Debug)]
 pub(crate) struct RedbBank(pub(crate) Space);
 
-/// A call about a claim of a bank, within a step.
+/// A step that concerns one claim of a bank.
 pub(crate) struct Caller<'s> {
     pub(crate) step: &'s Step,
     pub(crate) bank: &'s str,

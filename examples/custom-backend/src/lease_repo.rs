@@ -23,12 +23,13 @@ impl Record {
         self.fingerprint.as_deref().filter(|_| !is_forgotten)
     }
 
-    /// Returns whether the id and the request have different fingerprints. Returns false if one of them has none (D-6).
+    /// Returns whether the id and the request both have a fingerprint, and the fingerprints differ (D-6).
     fn is_of_another(&self, asked: Option<&Fingerprint>, now: i64) -> bool {
         self.known_fingerprint(now).zip(asked).is_some_and(|(known, asked)| known != asked.as_str())
     }
 
-    /// Returns whether the row still belongs to this lease: it has no result, and no other operation has begun (D-5).
+    /// Returns whether the row still belongs to this lease: no result is recorded, and no other operation has begun
+    /// (D-5).
     fn is_held_by(&self, lease: &Lease) -> bool {
         self.result.is_none() && self.fence == lease.fence.number() && self.op == lease.op.as_str()
     }

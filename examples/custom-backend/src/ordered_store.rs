@@ -23,7 +23,6 @@ type Row<'a> = (i64, &'a str, Option<&'a [u8]>, i64, i64);
 /// The newest write of each key, by namespace and key.
 pub(crate) const VALUES: TableDefinition<(&str, &str), Row<'static>> = TableDefinition::new("values");
 
-/// The ordered values of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedbOrderedStore {
     space: Space,
@@ -69,8 +68,8 @@ impl Write {
         Ok(Written::Applied)
     }
 
-    /// Compares this write with the newest write of its key by stamp. Returns `None` if this write is newer, and its
-    /// outcome otherwise (O-2).
+    /// Compares this write to the stored write of the same key. Returns the outcome of this write, or `None` if this
+    /// write is newer (O-2).
     fn beside(&self, (at, writer, value, ..): Row<'_>) -> Result<Option<Written>> {
         let current = Stamp::new(at, WriterId::new(writer)?);
         let (mine, is_delete) = (self.value.as_ref().map(Payload::as_bytes), self.value.is_none());
@@ -83,8 +82,8 @@ impl Write {
         })
     }
 
-    /// Returns the time after which upkeep may delete the row: never for a value. A tombstone is kept for its age, and
-    /// until its stamp is below the purge horizon (O-3).
+    /// Returns the time after which upkeep may delete the row, or `NEVER` for a value. A tombstone is kept for the
+    /// tombstone age, and at least until the stamp is below the purge horizon (O-3).
     fn kept_until(&self, now: i64) -> i64 {
         let Some(age) = self.rules.keeps().filter(|_| self.value.is_none()) else { return NEVER };
         let behind = self.stamp.at.saturating_add(1).saturating_mul(1_000).saturating_add(age);

@@ -18,17 +18,17 @@ type Stored<'a> = (u64, &'a [u8], Option<(&'a str, u64)>);
 /// The leases and records, by namespace and id.
 pub(crate) const RECORDS: TableDefinition<(&str, &str), Row<'static>> = TableDefinition::new("records");
 
-/// The times at which operations ended, by namespace, id and operation. A repeated call of such an operation changes
+/// The times at which operations ended, by namespace, id and operation. Repeated calls of ended operations change
 /// nothing (D-7).
 pub(crate) const ENDED: TableDefinition<(&str, &str, &str), i64> = TableDefinition::new("ended");
 
-/// The row of an id: a lease, or a record once it has a result.
+/// The row of an id: a lease until a result is recorded, and then a record.
 #[derive(Debug)]
 pub(crate) struct Record {
-    /// The operation. Empty if the row only keeps the fingerprint of a lapsed lease.
+    /// The operation, or an empty text if the row only keeps the fingerprint of a lapsed lease.
     pub(crate) op: String,
     pub(crate) fingerprint: Option<String>,
-    /// Whether a lapsed lease had this fingerprint, which an abort of this lease then keeps (D-6).
+    /// Whether the fingerprint comes from an earlier, lapsed lease. An abort keeps such a fingerprint (D-6).
     pub(crate) is_inherited: bool,
     /// The fence of the lease, or 0 for a record that was written without a lease.
     pub(crate) fence: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Record {
     pub(crate) result: Option<Outcome>,
 }
 
-/// A result. If `replace` wrote the result, `replaced` contains its operation and the version that it replaced.
+/// A result. If `replace` wrote the result, `replaced` contains the operation of `replace` and the replaced version.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) entry: Entry,
@@ -74,7 +74,7 @@ pub(crate) struct Slot<'s> {
 }
 
 impl<'s> Slot<'s> {
-    /// Reads the row of an id. Ends a record whose retention is over.
+    /// Reads the row of an id, and ends the record if its retention is over.
     pub(crate) fn of(step: &'s Step, name: &'s str, id: &'s DedupId) -> Stepped<Self> {
         let key = (name, id.as_str());
         let record = step.table(RECORDS)?.get(key)?.map(|row| Record::of_row(row.value())).transpose()?;
@@ -85,7 +85,7 @@ impl<'s> Slot<'s> {
         Ok(slot)
     }
 
-    /// Returns whether the operation has ended, and its end is still remembered (D-7).
+    /// Returns whether the store still remembers that the operation has ended (D-7).
     pub(crate) fn has_ended(&self, op: &OpId) -> Stepped<bool> {
         let ended = self.step.table(ENDED)?.get((self.key.0, self.key.1, op.as_str()))?.map(|since| since.value());
         Ok(ended.is_some_and(|since| !is_forgotten(since, self.step.now)))
@@ -110,7 +110,6 @@ impl<'s> Slot<'s> {
         Ok(())
     }
 
-    /// Writes the row of the id.
     pub(crate) fn put(&self, record: &Record) -> Stepped<()> {
         let stored = record.result.as_ref().map(|Outcome { entry, replaced }| {
             let replaced = replaced.as_ref().map(|(op, version)| (op.as_str(), version.number()));
@@ -143,7 +142,7 @@ impl<'s> Slot<'s> {
     }
 }
 
-/// Ends expired records. Deletes lapsed leases and ended operations that need not be remembered any more.
+/// Ends expired records, and deletes lapsed leases and ended operations that may be forgotten.
 pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
     let now = step.now;
     let mut deleted = fence_expired(step, most)?;

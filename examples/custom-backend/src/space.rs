@@ -12,10 +12,10 @@ use crate::error::Stepped;
 /// The options that namespaces were created with, by kind and name (S-4).
 pub(crate) const OPTIONS: TableDefinition<(&str, &str), &str> = TableDefinition::new("options");
 
-/// The maximum number of entries of a batch per transaction.
+/// The maximum number of batch entries that one transaction changes.
 const BATCH: usize = 1_000;
 
-/// The namespace of a handle. Each key in the tables begins with its name (S-3).
+/// The namespace of a handle. Each key in the tables begins with the name of the namespace (S-3).
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     client: Arc<Client>,
@@ -33,7 +33,7 @@ impl Space {
         Self { options: Some((kind, words)), ..self }
     }
 
-    /// Makes a call that changes the namespace, in one transaction.
+    /// Runs a step that changes the namespace, in one transaction.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         operation: &'static str,
@@ -47,7 +47,7 @@ impl Space {
         self.client.write(operation, call).await
     }
 
-    /// Makes a call that only reads the namespace. Does not create the namespace.
+    /// Runs a call that only reads, without creating the namespace.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         operation: &'static str,
@@ -61,7 +61,7 @@ impl Space {
         self.client.read(operation, call).await
     }
 
-    /// Changes each distinct entry of a batch. A long batch takes several transactions.
+    /// Changes each distinct entry of a batch, with several transactions for a long batch.
     pub(crate) async fn each<T, R>(
         &self,
         operation: &'static str,
@@ -97,8 +97,8 @@ impl Space {
         Ok(())
     }
 
-    /// Returns whether the options of the namespace are stored, or true if it has no options. Returns an error if other
-    /// options are stored.
+    /// Returns whether the options of the namespace, if any, are stored. Returns an error if different options are
+    /// stored.
     fn check_options(&self, known: &impl ReadableTable<(&'static str, &'static str), &'static str>) -> Stepped<bool> {
         let Some((kind, words)) = &self.options else { return Ok(true) };
         match known.get((*kind, self.name.as_str()))? {

@@ -71,7 +71,7 @@ fn create(step: &Step) -> Stepped<()> {
     step.table(ordered_store::VALUES).map(drop)
 }
 
-/// Deletes at most `most` rows that no promise needs (S-2). Reads every row to find such rows.
+/// Deletes at most `most` rows that no promise needs (S-2). Each call reads all rows.
 fn maintain(step: &Step, most: usize) -> Stepped<Maintained> {
     let parts: [fn(&Step, usize) -> Stepped<usize>; 6] = [
         item_bank::maintain,

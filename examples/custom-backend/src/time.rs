@@ -5,23 +5,20 @@ use std::time::Duration;
 use storagebox_core::backend::{micros, micros_of};
 use storagebox_core::{Hold, Retention};
 
-/// The end of a hold or a retention without an end.
+/// The stored end of an unlimited hold or retention.
 pub(crate) const NEVER: i64 = i64::MAX;
 
 /// How long ended claims, gone tokens and ended operations are remembered: seven days, in microseconds.
 const REMEMBERED: i64 = 7 * 24 * 3_600 * 1_000_000;
 
-/// Returns the time at which a duration that begins now ends.
 pub(crate) fn after(now: i64, duration: Duration) -> i64 {
     now.saturating_add(micros(duration))
 }
 
-/// Returns the end of a retention that begins now.
 pub(crate) fn end_of(now: i64, retention: Retention) -> i64 {
     micros_of(retention).map_or(NEVER, |micros| now.saturating_add(micros))
 }
 
-/// Returns the end of a hold that begins now.
 pub(crate) fn end_of_hold(now: i64, hold: Hold) -> i64 {
     match hold {
         Hold::Forever => NEVER,
@@ -34,7 +31,6 @@ pub(crate) fn end_of_memory(now: i64) -> i64 {
     now.saturating_add(REMEMBERED)
 }
 
-/// Returns the duration from now until a later time.
 pub(crate) fn remaining(now: i64, until: i64) -> Duration {
     Duration::from_micros(until.saturating_sub(now).max(0).unsigned_abs())
 }

@@ -20,7 +20,6 @@ const LIVE: Row<'static> = (None, None);
 #[derive(Debug)]
 pub(crate) struct RedbTokenStore(pub(crate) Space);
 
-/// The state of a token at the time of a step.
 enum Token {
     Unknown,
     Live,

@@ -7,11 +7,12 @@ use storagebox_core::{Attempt, Result};
 use crate::client::Step;
 use crate::error::Stepped;
 
-/// The subject of a call: its kind, `claim` or `operation`; the namespace; the key of the counter, or an empty text for
-/// a bank; and the claim or the operation.
+/// The subject of a call: `claim` or `operation`, the namespace, the counter's key (empty for a bank), and the id of
+/// the claim or operation.
 pub(crate) type Subject<'s> = (&'static str, &'s str, &'s str, &'s str);
 
-/// A row: the numbers of the void calls, the refusal of the last call, and the time until which the row is kept.
+/// A row: the list of the void calls, the refusal that the last of them returned, and the time until which the row is
+/// kept.
 type Row<'a> = (&'a str, u8, i64);
 
 pub(crate) const VOID_CALLS: TableDefinition<Subject<'static>, Row<'static>> = TableDefinition::new("void calls");
@@ -21,7 +22,7 @@ pub(crate) fn refusal(step: &Step, subject: Subject<'_>, attempt: Attempt) -> St
     Ok(read(step, subject)?.filter(|(calls, _)| calls.contain(attempt)).map(|(_, refusal)| refusal))
 }
 
-/// Makes the earlier attempts of a refused call void, if there are any.
+/// Makes all earlier attempts of a refused call void.
 pub(crate) fn refuse(step: &Step, subject: Subject<'_>, attempt: Attempt, refusal: u8, until: i64) -> Stepped<()> {
     let (mut calls, _) = read(step, subject)?.unwrap_or_default();
     if calls.refuse(attempt)? {
@@ -35,7 +36,6 @@ pub(crate) fn forget(step: &Step, subject: Subject<'_>) -> Stepped<()> {
     Ok(())
 }
 
-/// Deletes the rows of void calls that need not be remembered any more.
 pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
     let now = step.now;
     step.delete(VOID_CALLS, most, |_, (_, _, until)| until <= now)

@@ -34,7 +34,7 @@ impl Layer for WrongRelease {
     }
 }
 
-/// Frees the item of a claim without a check of the hold. If the hold has expired, another claim may have the item.
+/// Frees the item of a claim, even if the hold has expired and another claim has the item.
 fn release(caller: &Caller<'_>) -> Stepped<Released> {
     if let Some(claim) = caller.unjudged()?.filter(|claim| !claim.is_confirmed) {
         caller.move_item(&claim.item, &Place::Free)?;

@@ -39,7 +39,7 @@ fn only_setup_creates_the_file() {
 }
 
 #[test]
-fn file_open_elsewhere_is_unavailable_until_it_is_closed() {
+fn file_is_unavailable_while_another_store_has_it_open() {
     let (_folder, file) = file();
     run(async {
         let (store, other) = (RedbStore::new(&file), RedbStore::new(&file));

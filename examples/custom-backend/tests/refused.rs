@@ -11,7 +11,7 @@ use custom_backend::wrong::wrong;
 use libtest_mimic::{Arguments, Failed, Trial};
 use storagebox_conformance::Profile;
 
-/// The variable that selects the run of the suite on the backend with the mistake.
+/// The environment variable with which this program runs the suite on the backend with the wrong `release`.
 const WRONG: &str = "CUSTOM_BACKEND_WRONG";
 
 /// The lines that the report of the suite must contain, in this order. `…` stands for any text.

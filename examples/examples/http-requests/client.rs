@@ -28,13 +28,12 @@ pub(crate) enum Protocol {
     Plain,
 }
 
-/// The messages that wait for the client. An acknowledged message no longer waits.
+/// The queue of the client's unacknowledged messages.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Mutex<VecDeque<Message>>,
     seen: Mutex<Vec<Message>>,
-    /// The tokens of all messages, for the check at the end. Messages that end a request never wait, but their tokens
-    /// are included.
+    /// The tokens of all messages, including messages that never enter the queue.
     tokens: Mutex<BTreeSet<TokenId>>,
 }
 
@@ -49,7 +48,7 @@ impl Queue {
         lock(&self.waiting).push_back(message);
     }
 
-    /// Returns every message that has waited so far.
+    /// Returns all messages that have entered the queue so far.
     pub(crate) fn seen(&self) -> Vec<Message> {
         lock(&self.seen).clone()
     }
@@ -95,7 +94,7 @@ impl Client {
         self.orders.process(message).await
     }
 
-    /// Returns the tokens and entries of the client that still exist.
+    /// Returns the client's tokens and entries that still exist.
     pub(crate) async fn left(&self) -> storagebox::Result<Vec<String>> {
         let mut left = vec![];
         for token in self.queue.tokens() {
@@ -107,7 +106,7 @@ impl Client {
     }
 }
 
-/// Creates the token of the order, and sends the order.
+/// Creates the order's token, and puts the order into the queue.
 pub(crate) async fn order(store: &Store, name: &str, queue: &Queue) -> storagebox::Result<()> {
     let token = format!("{ORDER}-token");
     store.tokens(format!("{name}-orders"))?.create([&token]).await?;
@@ -115,7 +114,7 @@ pub(crate) async fn order(store: &Store, name: &str, queue: &Queue) -> storagebo
     Ok(())
 }
 
-/// The handler of orders, which pays for an order. It may repeat its calls, because the server executes a request once.
+/// The handler of orders, which pays for an order.
 struct Buys {
     http: Arc<Http>,
     protocol: Protocol,
@@ -141,7 +140,7 @@ impl Handler for Buys {
     }
 }
 
-/// Sends the messages of an order, which store a request or end a request.
+/// The dispatcher of the client's messages. For each message, the dispatcher stores or ends a request at the server.
 struct Sends {
     http: Arc<Http>,
     queue: Arc<Queue>,

@@ -8,7 +8,7 @@ use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Result, async_trait};
 use tokio::sync::Notify;
 
-/// Counts the steps of a run. At the step of the crash, the client stops, and the server stops handling its call.
+/// Counts the steps of a run, and simulates a crash at one step.
 #[derive(Debug, Default)]
 pub(crate) struct Crashes {
     at: Option<usize>,
@@ -32,7 +32,7 @@ impl Crashes {
         self.is_over.store(true, Ordering::SeqCst);
     }
 
-    /// Counts a step. Never returns if this is the step of the crash.
+    /// Counts a step, and waits forever if the crash is at this step.
     pub(crate) async fn pass(&self) {
         let is_over = self.is_over.load(Ordering::SeqCst);
         if !is_over && self.at == Some(self.steps.fetch_add(1, Ordering::SeqCst)) {
@@ -42,7 +42,7 @@ impl Crashes {
         }
     }
 
-    /// Runs the work and returns its output. Drops the work at the crash, and returns `None`.
+    /// Runs the work. Returns the output, or `None` if the crash has stopped the work.
     pub(crate) async fn run<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             output = work => Some(output),

@@ -18,7 +18,6 @@ use crate::crashes::Crashes;
 pub(crate) struct Http {
     server: SocketAddr,
     crashes: Arc<Crashes>,
-    /// Every response that the client received.
     responses: Mutex<BTreeSet<String>>,
 }
 
@@ -31,7 +30,7 @@ impl Http {
         self.responses.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes a call. The client may crash before and after it.
+    /// Makes a call. The client may crash before and after the call.
     pub(crate) async fn call(
         &self,
         method: Method,

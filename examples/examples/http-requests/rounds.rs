@@ -15,11 +15,10 @@ use crate::server::Server;
 
 /// The balance of the account after one payment.
 const ONCE: &[u8] = b"12";
-/// The maximum number of rounds. A payment has fewer steps.
+/// The maximum number of payments. A payment has fewer steps.
 const MOST: usize = 1_000;
 
-/// Makes one payment per step, in which the client or the server crashes at this step, and one payment without a crash.
-/// Returns the number of steps.
+/// For each step of a payment, makes a payment with a crash at this step. Returns the number of steps.
 pub(crate) async fn all(store: &Store, name: &str, protocol: Protocol) -> Result<usize, BoxError> {
     for step in 0..MOST {
         let round = Round::begin(store, format!("{name}-{step}"), step, protocol).await?;
@@ -41,7 +40,7 @@ struct Round {
     crashes: Arc<Crashes>,
     queue: Arc<Queue>,
     http: Arc<Http>,
-    /// The server, which survives a crash. Only its handling of the current call stops.
+    /// The server, which continues after a crash.
     server: Server,
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
 }
@@ -65,7 +64,7 @@ impl Round {
         Ok(Self { store: store.clone(), name, protocol, crashes, queue, http, server, serving })
     }
 
-    /// Runs the client. After a crash, runs a new client, which begins with the first message that is not acknowledged.
+    /// Runs the client, and a new client after a crash.
     async fn work(&self) -> Result<(), BoxError> {
         let crashing = self.store.clone().layer(CrashingStore(Arc::clone(&self.crashes)));
         loop {
@@ -93,7 +92,7 @@ impl Round {
         if responses.len() == 1 { Ok(()) } else { Err(format!("one payment has the responses {responses:?}").into()) }
     }
 
-    /// Delivers all messages again and repeats the calls of each request. Checks that this changes nothing.
+    /// Checks that copies of all messages and repeated calls of each request have no effect.
     async fn copies_change_nothing(&self) -> Result<(), BoxError> {
         let client = Client::open(&self.store, &self.name, &self.http, &self.queue, self.protocol)?;
         for message in self.queue.seen() {
@@ -125,7 +124,6 @@ impl Round {
         if left.is_empty() { Ok(()) } else { Err(format!("not deleted: {left:?}").into()) }
     }
 
-    /// Returns the ids of the requests.
     fn requests(&self) -> Vec<String> {
         // Every message except the order belongs to a request.
         let ids = self.queue.seen().into_iter().map(|message| message.id.to_string());

@@ -41,7 +41,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Opens a server. The names of its namespaces begin with `name`.
     pub(crate) fn open(store: &Store, name: &str) -> storagebox::Result<Self> {
         let (accounts, sent) = (format!("{name}-accounts"), format!("{name}-responses"));
         let responses = store.dedup(&sent)?;
@@ -93,7 +92,6 @@ impl Server {
         Ok(response.map_or(StatusCode::NOT_FOUND.into_response(), |response| body(response.value)))
     }
 
-    /// Ends a request.
     async fn end(State(server): State<Self>, Path(id): Path<String>) -> Result<StatusCode, Failed> {
         let Some(request) = server.ending(&id).await? else { return Ok(StatusCode::NO_CONTENT) };
         let message = message(&id, request.value)?;
@@ -111,12 +109,12 @@ impl Server {
         Ok(StatusCode::NO_CONTENT)
     }
 
-    /// Returns the request to end, or `None` if it has already ended. Records an empty request for an unknown id, so
-    /// that the end of this request fences a later `PUT`.
+    /// Returns the request to end, or `None` if the request has already ended.
     async fn ending(&self, id: &str) -> Result<Option<Entry>, Failed> {
         if let Some(known) = self.requests.get(id).await? {
             return Ok(Some(known));
         }
+        // An unknown id gets an empty request, so that a later `PUT` is refused.
         let empty = Payload::default();
         match self.requests.record(id, &empty).keep(Retention::Forever).by(id).await? {
             Recorded::New(version) => Ok(Some(Entry { value: empty, version })),
@@ -125,14 +123,13 @@ impl Server {
         }
     }
 
-    /// Makes a payment without the protocol. Every `POST` is a new payment.
+    /// Makes a new payment for each `POST`, without the protocol.
     async fn pay(State(server): State<Self>, amount: Bytes) -> Result<Response, Failed> {
         let message = Message::new("a payment without an id", ACCOUNT, &*amount)?;
         let _ = server.unprotected.process(&message).await?;
         Ok(body(server.balance().await?))
     }
 
-    /// Returns the balance of the account.
     pub(crate) async fn balance(&self) -> storagebox::Result<Payload> {
         Ok(self.payments.state(ACCOUNT).await?.unwrap_or_default())
     }
@@ -163,7 +160,7 @@ fn body(payload: Payload) -> Response {
     payload.into_bytes().into_response()
 }
 
-/// The handler of payments. It adds the amount to the balance, and sends a receipt to the request.
+/// The handler of payments, which adds the amount to the balance and sends a receipt as the response.
 struct Pays;
 
 #[async_trait]
@@ -177,7 +174,7 @@ impl Handler for Pays {
     }
 }
 
-/// The handler of payments without the protocol. It adds the amount to the balance, without a receipt.
+/// The handler of payments without the protocol, which adds the amount to the balance.
 struct Adds;
 
 #[async_trait]
@@ -222,7 +219,7 @@ impl Dispatcher for Responder {
     }
 }
 
-/// The answer after a failure. Its status says whether the client may repeat the call.
+/// The answer after a failure, with a status that says whether the client may repeat the call.
 pub(crate) struct Failed(BoxError, StatusCode);
 
 impl From<Error> for Failed {

@@ -8,7 +8,7 @@ pub(crate) const PEOPLE: usize = 8_000;
 pub(crate) const SUBSCRIPTIONS: usize = 30_000;
 
 const CAMPAIGNS: [&str; 6] = ["SPRING10", "SUMMER15", "WELCOME", "FRIENDS", "SAVE20", "THANKYOU"];
-/// The characters of codes: letters and digits that do not look like another one, such as 0 and O.
+/// The characters of codes. Characters that look like another character, such as 0 and O, are left out.
 const CODE_LETTERS: &[u8; 24] = b"ACDEFGHJKMNPQRTVWXY34679";
 
 const FIRST_NAMES: [&str; 32] = [
@@ -78,8 +78,7 @@ fn lines(all: &[String]) -> String {
     all.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
-/// The random number generator SplitMix64. Its numbers are the same on every machine and do not depend on the version
-/// of a crate.
+/// The random number generator SplitMix64, whose numbers are the same on every machine.
 struct Random(u64);
 
 impl Random {
@@ -91,8 +90,9 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a random number below `end`. The bias is too small to matter for sample data.
+    /// Returns a random number below `end`.
     fn below(&mut self, end: usize) -> usize {
+        // The bias is too small to matter for sample data.
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 

@@ -39,7 +39,6 @@ impl Consumer {
     }
 }
 
-/// Returns the part with this name, and creates the part if it does not exist.
 fn opened<T>(all: &Mutex<BTreeMap<Namespace, Arc<T>>>, name: &Namespace, create: impl FnOnce() -> T) -> Arc<T> {
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
     Arc::clone(all.entry(name.clone()).or_insert_with(|| Arc::new(create())))

@@ -27,12 +27,11 @@ struct Table {
     last: LastNumber,
 }
 
-/// The last number that was used as a version or a fence. A number is never used again, even after its record is
-/// deleted (D-5, D-7).
+/// The last number that was used as a version or a fence. A new version or fence is always higher (D-5, D-7).
 #[derive(Debug, Default)]
 struct LastNumber(u64);
 
-/// The state of an id, and its ended operations. A repeated call of an ended operation changes nothing (D-7).
+/// The state of an id, and its ended operations. Repeated calls of ended operations change nothing (D-7).
 #[derive(Debug, Default)]
 struct Row {
     state: IdState<Duration>,
@@ -55,7 +54,7 @@ impl Records {
         Self { clock: Arc::clone(clock), table: Mutex::default() }
     }
 
-    /// Runs one atomic step on an id. The step begins when it has the lock, and reads the clock then.
+    /// Locks the table, reads the clock, and runs one atomic step on an id.
     fn step<T>(&self, id: &DedupId, step: impl FnOnce(&mut Row, &mut LastNumber, Duration) -> T) -> T {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
@@ -100,7 +99,7 @@ impl Row {
         }
     }
 
-    /// Ends the operation of the id. The id has no lease and no record afterwards.
+    /// Ends the operation of the id, and removes the lease or the record.
     fn end(&mut self, now: Duration) {
         self.ended.extend(self.state.op().map(|op| (op.clone(), now)));
         self.state = match std::mem::take(&mut self.state) {

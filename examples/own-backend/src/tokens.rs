@@ -17,7 +17,7 @@ pub(crate) struct Tokens {
 #[derive(Debug, Default)]
 struct TokenSets {
     live: BTreeSet<TokenId>,
-    /// The ended tokens. Each has the operation that consumed it, or `None` if it was discarded, and the time of its
+    /// For each ended token: the operation that consumed the token (`None` for a discarded token), and the time of the
     /// end.
     gone: BTreeMap<TokenId, (Option<OpId>, Duration)>,
 }
@@ -44,7 +44,7 @@ impl Tokens {
 }
 
 impl TokenSets {
-    /// Returns the operation that ended a token, and the time. Returns `None` for a live, unknown or forgotten token.
+    /// Returns the entry of an ended token. Returns `None` for a live, unknown or forgotten token.
     fn end_of(&mut self, token: &TokenId, now: Duration) -> Option<&(Option<OpId>, Duration)> {
         if self.gone.get(token).is_some_and(|(_, ended)| is_forgotten(*ended, now)) {
             self.gone.remove(token);

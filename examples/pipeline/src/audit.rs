@@ -1,4 +1,4 @@
-//! The audit of a run, which checks the books of the bank and the carrier, and what is left in the store.
+//! The audit of a run, which checks the requests that the bank and the carrier got, and what is left in the store.
 
 use std::fmt;
 
@@ -14,11 +14,10 @@ use crate::view::View;
 /// The number of tokens that are looked up concurrently.
 const CONCURRENCY: usize = 64;
 
-/// The state of a run after its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Audit {
     pub(crate) view: View,
-    /// The number of tokens of all messages that were sent, including the tokens that still exist.
+    /// The number of tokens of all sent messages, no matter whether the tokens still exist.
     tokens: usize,
     tokens_left: usize,
     dedup: bool,
@@ -33,13 +32,13 @@ impl Audit {
         Ok(Self { view, tokens: recorded.len(), tokens_left, dedup: pipeline.settings.dedup })
     }
 
-    /// Returns the number of payments and shipments in excess of one per order.
+    /// Returns the number of payments and shipments beyond one per order.
     pub(crate) fn repetitions(&self) -> u32 {
         repetitions(&self.view.bank) + repetitions(&self.view.carrier)
     }
 
-    /// Checks that every order was paid once and shipped once, and that each coin and each piece is in one place. With
-    /// the deduplication on, also checks that no tokens and entries exist.
+    /// Checks that every order was paid once and shipped once, and that no coin and no piece was lost or doubled. With
+    /// the deduplication on, also checks that no token and no entry is left.
     pub(crate) fn check(&self) -> Result<(), Imbalance> {
         let View { placed, bank, carrier, .. } = &self.view;
         let services = [(BANK, bank), (CARRIER, carrier)].map(|(place, books)| {
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn order_that_nobody_placed_is_not_a_repetition() {
+    fn unplaced_order_is_not_counted_as_a_repetition() {
         let mut audit = balanced();
         audit.view.carrier = Books { served: 2, orders: 1, unknown: 1, ..audit.view.carrier };
         assert_eq!((audit.repetitions(), audit.check().is_err()), (0, true));

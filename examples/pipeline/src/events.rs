@@ -23,7 +23,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// Returns the event for the result of processing a message once.
+    /// Returns the event for the result of one attempt to process a message.
     pub(crate) fn of(stage: Stage, result: &Result<Outcome, ProcessError>) -> Self {
         match result {
             Ok(Outcome::Processed { .. } | Outcome::NoEffect) => Self::Processed(stage),
@@ -40,7 +40,7 @@ impl Event {
     }
 }
 
-/// The text of the events so far. It may lack events, because a worker may be killed before it records an event.
+/// The recorded events of a run, one per line. If a worker is killed, an event may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Events(pub(crate) String);
 

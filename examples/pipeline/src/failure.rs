@@ -10,9 +10,9 @@ pub(crate) enum Failure {
     Store(#[from] storagebox::Error),
     #[error(transparent)]
     Process(#[from] ProcessError),
-    #[error("transport: {0}")]
+    #[error("the transport failed: {0}")]
     Transport(#[from] BoxError),
-    #[error("books of the bank and the carrier: {0}")]
+    #[error("cannot use the SQLite file of the external services (bank and carrier): {0}")]
     Books(#[from] sqlx::Error),
     #[error(transparent)]
     Server(#[from] storagebox_testkit::Failure),
@@ -31,7 +31,7 @@ pub(crate) enum Failure {
     Name,
     #[error("--kill-broker needs a broker that the run starts, for example with `--transport redis`")]
     ForeignBroker,
-    #[error("interrupted")]
+    #[error("the run was interrupted by Ctrl-C")]
     Interrupted,
     #[error("no worker has reported an event for {seconds} s; the log of the workers ends with:\n{log}")]
     Stuck { seconds: u64, log: String },

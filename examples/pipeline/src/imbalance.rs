@@ -11,7 +11,7 @@ pub(crate) struct Check {
     pub(crate) expected: u32,
 }
 
-/// The failed checks, whose number differs from the expected value.
+/// The checks whose result differs from the expected value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) struct Imbalance(pub(crate) Vec<Check>);
 

@@ -33,7 +33,7 @@ use clap::Parser;
 
 use failure::Failure;
 
-/// From an order to its parcel, over any transport and any store.
+/// Processes orders in three stages, over any transport and on any store.
 #[derive(Parser)]
 #[command(name = "pipeline", version)]
 enum Command {
@@ -41,7 +41,8 @@ enum Command {
     Run(run::RunCommand),
     /// Processes the messages of one stage until it is stopped.
     Worker(worker::Worker),
-    /// Parks messages until the store has forgotten their tokens, and then sends each of them again, and a copy.
+    /// Parks messages, waits until the store has forgotten their tokens, and sends the messages again. Repeats this
+    /// with copies of the messages.
     Parked(parked::Parked),
     /// Kills workers and the broker, with the deduplication on and off; parks messages and sends them again.
     Prove(prove::Prove),
@@ -58,7 +59,7 @@ impl Command {
     }
 }
 
-/// Runs the work until it ends or the user presses Ctrl-C. Ctrl-C also ends the workers and servers of the work.
+/// Runs the work until its end, or until the user presses Ctrl-C.
 async fn unless_interrupted(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     tokio::select! {
         result = work => result,

@@ -19,7 +19,7 @@ use crate::server::Server;
 use crate::stage::{ENTITIES, Stage};
 use crate::workers::Workers;
 
-/// How long the store remembers consumed tokens. The time must be longer than a call of the run.
+/// How long the store remembers consumed tokens. The time must be longer than any call of the run.
 const REMEMBER: &str = "3s";
 /// The number of orders whose parcels are parked.
 const ORDERS: u32 = 5;
@@ -48,7 +48,7 @@ impl Parked {
     }
 }
 
-/// Carries out a run that parks messages at the broker with this URL. Returns its audit.
+/// Carries out a run that parks messages at the broker with this URL. Returns the audit of the run.
 pub(crate) async fn park(transport: String, dedup: bool) -> Result<Audit, Failure> {
     let folder = Folder::new("pipeline")?;
     // The store is always a new SQLite file, because the setup of a store sets how long it remembers tokens.
@@ -60,8 +60,8 @@ pub(crate) async fn park(transport: String, dedup: bool) -> Result<Audit, Failur
 }
 
 impl Run {
-    /// Parks the messages for shipping, and sends them again after the store has forgotten all consumed tokens. Then
-    /// does the same with a copy of each message.
+    /// Parks the messages for shipping, lets the store forget all consumed tokens, and sends the messages again.
+    /// Repeats this with a copy of each message.
     async fn park(&self) -> Result<(), Failure> {
         let settings = &self.pipeline.settings;
         let paying = Workers::start(settings, &[Stage::Orders, Stage::Payments], 1);
@@ -110,7 +110,7 @@ impl Run {
         Ok(copies.into_values().collect())
     }
 
-    /// Calls `maintain` until the store has forgotten its consumed tokens, of which there are `entries`.
+    /// Calls `maintain` until the store has deleted `entries` entries.
     async fn forget(&self, entries: u32) -> Result<(), Failure> {
         let mut deleted = 0;
         while deleted < entries.into() {

@@ -20,16 +20,14 @@ use crate::stage::{Body, Refusal, Stage};
 /// The name of the file with the tokens of all messages.
 const TOKENS: &str = "tokens.txt";
 
-/// Parses `on` and `off`.
 pub(crate) fn on_or_off() -> BoolishValueParser {
     BoolishValueParser::new()
 }
 
-/// The settings that all processes of a run share. Workers get them in environment variables, because URLs may hold
-/// passwords.
+/// The settings that all processes of a run share.
 #[derive(Args, Clone)]
 pub(crate) struct Settings {
-    /// The name of the run. The names of its queues and entities begin with it.
+    /// The name of the run. The names of the run's queues and entities begin with this name.
     #[arg(long, env = "PIPELINE_NAME")]
     pub(crate) name: String,
     /// The URL of the store.
@@ -38,7 +36,7 @@ pub(crate) struct Settings {
     /// The URL of the broker: postgres://, redis://, nats:// or amqp://.
     #[arg(long, env = "PIPELINE_TRANSPORT", hide_env_values = true)]
     pub(crate) transport: String,
-    /// The folder with the books of the bank and the carrier.
+    /// The folder with the SQLite file of the external services (bank and carrier).
     #[arg(long, env = "PIPELINE_FOLDER")]
     pub(crate) folder: PathBuf,
     /// Whether stages use the tokens of their messages: `on` or `off`.
@@ -56,6 +54,7 @@ impl Settings {
 
     /// Returns the environment variables for a worker of the run.
     pub(crate) fn variables(&self) -> [(&'static str, &OsStr); 5] {
+        // Other users can see the arguments of a process, and URLs may contain passwords.
         [
             ("PIPELINE_NAME", self.name.as_ref()),
             ("PIPELINE_STORE", self.store.as_ref()),
@@ -65,12 +64,10 @@ impl Settings {
         ]
     }
 
-    /// Returns the path of a file of the run.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// Appends lines to a file of the run.
     pub(crate) fn append(&self, file: &str, lines: &str) -> io::Result<()> {
         // A single write keeps the lines of several processes apart.
         File::options().append(true).create(true).open(self.file(file))?.write_all(lines.as_bytes())
@@ -87,7 +84,6 @@ impl Settings {
     }
 }
 
-/// The connections of a process.
 #[derive(Clone)]
 pub(crate) struct Pipeline {
     pub(crate) settings: Settings,
@@ -105,7 +101,7 @@ impl Pipeline {
         Ok(Self { settings: settings.clone(), store, queues, services })
     }
 
-    /// Creates what the run needs in the store and at the broker.
+    /// Sets up the store, and creates the queues of the run.
     pub(crate) async fn setup(&self) -> Result<(), Failure> {
         self.store.setup().await?;
         for stage in Stage::ALL {
@@ -136,11 +132,11 @@ impl Pipeline {
         format!("{}-{name}", self.settings.name)
     }
 
-    /// Sends a request to the bank or the carrier. Discards the token of its message, because no stage consumes the
-    /// token.
+    /// Sends a request to the bank or the carrier.
     async fn request(&self, service: &str, message: &Outgoing) -> Result<(), BoxError> {
         let Body::Order(order) = message.body.parse_json()? else { return Err(Refusal::WrongReceiver.into()) };
         self.services.request(service, &message.token, order).await?;
+        // No stage consumes the token of the message.
         self.tokens()?.discard([&message.token]).await?;
         Ok(())
     }

@@ -45,8 +45,7 @@ impl Prove {
         Ok(audit.check()?)
     }
 
-    /// Runs with the deduplication off. Fails if no order is paid or shipped more than once, because the run with the
-    /// deduplication on would then prove nothing.
+    /// Runs the pipeline with the deduplication off, and checks that an order is paid or shipped more than once.
     async fn without_deduplication(&self, transport: &str, server: &Arc<Server>) -> Result<(), Failure> {
         let Load { orders, kill_workers, kill_broker, .. } = self.load;
         let [orders, kill_workers, kill_broker] = [orders, kill_workers, kill_broker].map(|number| number.div_ceil(3));

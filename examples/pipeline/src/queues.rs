@@ -13,8 +13,7 @@ use storagebox_transports::{
 
 use crate::failure::Failure;
 
-/// The lease of a delivered message. It is short, because the message of a killed worker is delivered again only after
-/// its lease.
+/// The lease of a delivered message, after which the message of a killed worker is delivered again.
 pub(crate) const LEASE: Duration = Duration::from_secs(3);
 
 /// The possible pauses before a retry at RabbitMQ, which needs a queue per pause.
@@ -42,7 +41,6 @@ impl Queues {
         }
     }
 
-    /// Creates a queue if it does not exist.
     pub(crate) async fn setup(&self, queue: &Destination) -> Result<(), BoxError> {
         match self {
             Self::Nats(nats) => nats.setup(&nats_queue(queue)).await,
@@ -86,9 +84,9 @@ fn nats_queue(queue: &Destination) -> NatsQueue {
     NatsQueue::new(queue.as_str()).lease(LEASE)
 }
 
-/// Returns the settings of a queue. The limit of deliveries is high, so that a message whose workers are killed is not
-/// parked.
+/// Returns the settings of a queue.
 fn rabbit_queue(queue: &Destination) -> RabbitQueue {
+    // With a lower limit, a message whose workers are killed would be parked.
     RabbitQueue::new(queue.as_str()).pauses(PAUSES).delivery_limit(10_000)
 }
 

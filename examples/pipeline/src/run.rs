@@ -31,28 +31,29 @@ const MAX_IN_FLIGHT: u32 = 120;
 const CONCURRENCY: usize = 8;
 /// The pause between two views of the pipeline, and before a failed call is repeated.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// The time without a new event after which a run fails. RabbitMQ alone takes a minute to start.
+/// The time without a new event after which a run fails. RabbitMQ takes a minute to start.
 const MAX_IDLE: Duration = Duration::from_secs(300);
-/// The maximum of the random time between an event and a kill, in milliseconds. The time is random, so that a kill can
-/// hit every step of a message.
+/// The maximum random delay between an event and a kill, in milliseconds.
 const MAX_KILL_DELAY: u64 = 30;
 
 #[derive(Args)]
 pub(crate) struct RunCommand {
-    /// The URL of a broker (postgres://, redis://, nats:// or amqp://). Or `redis`, `postgres`, `nats` or `rabbitmq`,
-    /// which starts a server that ends with the run.
+    /// The URL of a broker (postgres://, redis://, nats:// or amqp://), or the name of a server to start: `redis`,
+    /// `postgres`, `nats` or `rabbitmq`. The server ends with the run.
     #[arg(long, env = "PIPELINE_TRANSPORT", hide_env_values = true, default_value = "redis")]
     transport: String,
-    /// The URL of the store. Defaults to the server that is started if it can be a store, and else to a SQLite file.
+    /// The URL of the store. Defaults to the server that the run starts, or to a SQLite file if that server cannot be a
+    /// store.
     #[arg(long, env = "PIPELINE_STORE", hide_env_values = true)]
     store: Option<String>,
-    /// The name of the run. Defaults to a random one.
+    /// The name of the run. Defaults to a random name.
     #[arg(long)]
     name: Option<String>,
-    /// The folder for the books of the bank and the carrier, and for the SQLite file. Defaults to a temporary one.
+    /// The folder for the SQLite files of the external services (bank and carrier) and of the store. Defaults to a
+    /// temporary folder.
     #[arg(long)]
     folder: Option<PathBuf>,
-    /// With `off`, stages ignore the tokens of their messages, to show what then becomes of the money.
+    /// With `off`, stages ignore the tokens of their messages, so that some orders are paid or shipped more than once.
     #[arg(long, default_value = "on", action = ArgAction::Set, value_parser = on_or_off())]
     dedup: bool,
     #[command(flatten)]
@@ -62,7 +63,7 @@ pub(crate) struct RunCommand {
 /// The orders, workers and kills of a run.
 #[derive(Args, Clone)]
 pub(crate) struct Load {
-    /// The number of orders. If kills are left after that, more orders are placed.
+    /// The number of orders. More orders are placed if not all kills are done after these orders.
     #[arg(long, default_value_t = 500, value_parser = value_parser!(u32).range(1..=500_000))]
     pub(crate) orders: u32,
     /// The number of workers of each stage.
@@ -74,7 +75,7 @@ pub(crate) struct Load {
     /// How often the broker is killed and started again. The run must have started the broker.
     #[arg(long, default_value_t = 0)]
     pub(crate) kill_broker: u32,
-    /// The seed of the kills. Defaults to a random one, which is printed.
+    /// The seed of the kills. Defaults to a random seed, which is printed.
     #[arg(long, default_value_t = fastrand::u64(..1 << 32), hide_default_value = true)]
     pub(crate) seed: u64,
 }
@@ -120,7 +121,7 @@ impl Load {
     }
 }
 
-/// Carries out a run and returns its audit. The caller must check the audit.
+/// Carries out a run, and returns the unchecked audit.
 pub(crate) async fn run(settings: &Settings, server: Option<&Arc<Server>>, load: &Load) -> Result<Audit, Failure> {
     let run = Run::open(settings).await?;
     if let Some(server) = server.filter(|_| load.kill_broker > 0) {
@@ -132,11 +133,10 @@ pub(crate) async fn run(settings: &Settings, server: Option<&Arc<Server>>, load:
     Audit::of(&run.pipeline).await
 }
 
-/// A running pipeline.
 pub(crate) struct Run {
     pub(crate) pipeline: Pipeline,
     screen: ProgressBar,
-    /// The processor that sends orders and supplies.
+    /// The processor that sends two kinds of messages: orders, and supplies of stock.
     edge: Processor,
 }
 
@@ -167,14 +167,14 @@ impl Run {
         if load.kills() > 0 { self.settle().await } else { Ok(()) }
     }
 
-    /// Supplies all entities of a stage with stock, and waits until they have it.
+    /// Supplies all entities of a stage with stock, and waits until every entity has its stock.
     pub(crate) async fn supply(&self, stage: Stage) -> Result<(), Failure> {
         let supplies = (0..ENTITIES).map(|entity| Body::Supply { stage, entity });
         self.issue(format!("supply-{}", stage.name()), stage, supplies).await?;
         self.until(|view| view.stock(stage) == STOCK).await
     }
 
-    /// Kills workers and the broker at times that are spread over the run. The seed decides the times and the order.
+    /// Kills workers and the broker at random times during the run.
     async fn kill(&self, load: &Load, workers: &Workers, server: Option<&Arc<Server>>) -> Result<(), Failure> {
         let mut random = Rng::with_seed(load.seed);
         let gap = (load.orders * Stage::ALL.len() as u32 / (load.kills() + 1)).max(1);
@@ -194,7 +194,7 @@ impl Run {
         Ok(())
     }
 
-    /// Places the orders of the load, and more orders until all kills are done, so that each kill hits a busy pipeline.
+    /// Places the orders of the load, and more orders until all kills are done.
     async fn place_all(&self, load: &Load) -> Result<(), Failure> {
         loop {
             let events = self.events()?;
@@ -211,7 +211,6 @@ impl Run {
         }
     }
 
-    /// Places the orders with these numbers.
     pub(crate) async fn place(&self, numbers: Range<u32>) -> Result<(), Failure> {
         let place = async |number| {
             self.issue(format!("order-{number}"), Stage::Orders, [Body::Order(Order::numbered(number))]).await?;
@@ -220,7 +219,7 @@ impl Run {
         stream::iter(numbers).map(place).buffer_unordered(CONCURRENCY).try_collect().await
     }
 
-    /// Sends orders or supplies to a stage. Repeats a failed call with the same operation until it succeeds.
+    /// Sends orders or supplies to a stage. Retries until the call succeeds.
     async fn issue(&self, op: String, stage: Stage, bodies: impl IntoIterator<Item = Body>) -> Result<(), Failure> {
         let bodies: Vec<_> = bodies.into_iter().map(|body| Payload::json(&body)).collect::<Result<_, _>>()?;
         loop {
@@ -252,8 +251,7 @@ impl Run {
         self.until(|view| view.is_over(self.pipeline.settings.dedup)).await
     }
 
-    /// Waits until the broker delivers no more copies of messages. A broker delivers a message again after its lease if
-    /// its worker was killed.
+    /// Waits until the broker delivers no more copies of messages.
     pub(crate) async fn settle(&self) -> Result<(), Failure> {
         self.until_over().await?;
         self.until_quiet(3 * LEASE).await?;
@@ -271,7 +269,7 @@ impl Run {
         Ok(())
     }
 
-    /// Waits until no event has been recorded for the time `time`.
+    /// Waits until no event has been recorded for this time.
     async fn until_quiet(&self, time: Duration) -> Result<(), Failure> {
         let (mut events, mut since) = (self.events()?, Instant::now());
         while since.elapsed() < time {

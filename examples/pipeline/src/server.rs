@@ -21,7 +21,7 @@ pub(crate) enum Server {
 }
 
 impl Server {
-    /// Starts the server with this name. Returns `None` if the text is not a name but the URL of a running server.
+    /// Starts the server with this name, or returns `None` for the URL of a running server.
     pub(crate) async fn start(name: &str) -> Result<Option<Arc<Self>>, Failure> {
         let name = name.to_owned();
         let started = spawn_blocking(move || match name.as_str() {

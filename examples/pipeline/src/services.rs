@@ -1,8 +1,8 @@
 //! The bank and the carrier, which are external services. Each request has a key. A service serves the first request
 //! with a key, and refuses later requests with the same key.
 //!
-//! The books of the services are in a SQLite file. They are written without storagebox, because the audit of storagebox
-//! uses them.
+//! The requests to the services are stored in a SQLite file, without storagebox, because the audit of storagebox uses
+//! them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(crate) const BANK: &str = "bank";
 /// The destination of a message that asks the carrier to fetch a parcel.
 pub(crate) const CARRIER: &str = "carrier";
 
-/// How long a request waits while another process writes to the books.
+/// How long a request waits while another process writes to the SQLite file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
 const SCHEMA: &str = "
@@ -28,13 +28,13 @@ CREATE TABLE IF NOT EXISTS requests (
 CREATE UNIQUE INDEX IF NOT EXISTS served ON requests (key) WHERE NOT refused;
 ";
 
-/// Records a request in the books. Records it as refused if an earlier request has the same key.
+/// Stores a request. The request is stored as refused if an earlier request has the same key.
 const REQUEST: &str = "
 INSERT INTO requests
 SELECT ?1, ?2, ?3, ?4, EXISTS (SELECT 1 FROM requests WHERE key = ?2 AND NOT refused)
 ";
 
-/// Sums up the books of the service `?1`. `?2` is the number of orders that were placed.
+/// Counts the requests to the service `?1`. `?2` is the number of orders that were placed.
 const BOOKS: &str = "
 SELECT count(*), sum(refused), sum(NOT refused), count(DISTINCT number) FILTER (WHERE number < ?2),
     count(DISTINCT number) FILTER (WHERE number >= ?2), sum((NOT refused) * coins),
@@ -42,7 +42,7 @@ SELECT count(*), sum(refused), sum(NOT refused), count(DISTINCT number) FILTER (
 FROM requests WHERE service = ?1 GROUP BY service
 ";
 
-/// The numbers in the books of a service.
+/// The totals of the requests to one service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Books {
     pub(crate) requests: u32,
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_second_request_with_a_key_is_refused() {
+    async fn a_second_request_with_the_same_key_is_refused() {
         let folder = Folder::new("services-test").unwrap();
         let (services, order) = (Services::open(&folder.path().join("books")).await.unwrap(), Order::numbered(7));
         let mut mispriced = Order::numbered(9);

@@ -11,11 +11,11 @@ use storagebox_transports::Received;
 
 use crate::services::{BANK, CARRIER};
 
-/// The number of entities of each stage: customers, their accounts, and the shelves of articles.
+/// The number of entities of each stage.
 pub(crate) const ENTITIES: u32 = 16;
 /// The coins of each account, and the pieces on each shelf, before the first order.
 const SUPPLY: u32 = 1_000_000;
-/// The sum of the coins of all accounts, and of the pieces on all shelves, before the first order.
+/// The initial number of coins in all accounts, and of pieces on all shelves.
 pub(crate) const STOCK: u32 = ENTITIES * SUPPLY;
 
 /// An order of one piece of an article.
@@ -28,13 +28,12 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Returns the order with this number. Its content depends only on the number.
+    /// Returns the order with this number. Equal numbers give equal orders.
     pub(crate) fn numbered(number: u32) -> Self {
         Self { number, customer: number % ENTITIES, article: number / 3 % ENTITIES, coins: 5 + number % 7 }
     }
 }
 
-/// The body of a message.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Body {
     /// Supplies an entity of a stage with stock.
@@ -45,7 +44,6 @@ pub(crate) enum Body {
     Order(Order),
 }
 
-/// The state of an entity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     /// The coins of an account, or the pieces on a shelf.
@@ -60,7 +58,6 @@ impl State {
     }
 }
 
-/// The reason why a message is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error("the message is for another receiver")]
@@ -71,11 +68,11 @@ pub(crate) enum Refusal {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Stage {
-    /// The stage that accepts orders. Its entities are customers.
+    /// The stage that accepts orders, with one entity per customer.
     Orders,
-    /// The stage that takes the coins of an order. Its entities are the accounts of customers.
+    /// The stage that takes the coins of an order, with one entity per account of a customer.
     Payments,
-    /// The stage that takes the piece of an order off its shelf. Its entities are the shelves of articles.
+    /// The stage that takes the piece of an order off the shelf, with one entity per shelf.
     Shipping,
 }
 
@@ -122,7 +119,7 @@ impl Stage {
         format!("entity-{entity}")
     }
 
-    /// Returns the change and the messages of the entity for a message. Has no other effect.
+    /// Returns the new state of the entity and the messages that this stage sends. Has no side effects.
     pub(crate) fn decide(self, state: Option<Payload>, message: &Message) -> Result<Decision, BoxError> {
         let State { stock, orders } = State::read(state)?;
         match self.read(&message.body)? {
@@ -157,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn order_takes_its_price_and_is_sent_to_the_next_stage() {
+    fn order_is_paid_with_its_price_and_sent_to_the_next_stage() {
         let order = Order::numbered(7);
         let body = Payload::json(&Body::Order(order)).unwrap();
         let account = Payload::json(&State { stock: 20 - order.coins, orders: 1 }).unwrap();
@@ -176,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_another_stage_is_refused() {
+    fn a_message_for_another_stage_is_refused() {
         let supply = Body::Supply { stage: Stage::Shipping, entity: 1 };
         for stage in [Stage::Orders, Stage::Payments] {
             assert!(decide(stage, State::default(), supply).is_err());

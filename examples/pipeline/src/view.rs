@@ -1,4 +1,4 @@
-//! The state of a pipeline, according to the events, the books and the store.
+//! The state of a pipeline, according to the events, the external services and the store.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::stage::{ENTITIES, Stage, State};
 /// The maximum number of unfinished messages that are counted per stage.
 const MAX_UNFINISHED: usize = 1_000;
 
-/// The time between two prints of the view without a terminal.
+/// The pause between two prints of the view, if there is no terminal.
 const PRINT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A view of a running pipeline. Its parts are read one after another, so they may be from different moments.
+/// A view of a running pipeline, whose parts may be from different moments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
     pub(crate) events: Events,
@@ -27,8 +27,7 @@ pub(crate) struct View {
     pub(crate) carrier: Books,
     /// The sum of the states of all entities of each stage.
     pub(crate) states: [State; Stage::ALL.len()],
-    /// The number of unfinished messages of each stage. Such a message has changed its entity, but its own messages may
-    /// not have been sent.
+    /// For each stage, the number of messages that have changed an entity but are not finished.
     pub(crate) unfinished: [usize; Stage::ALL.len()],
 }
 
@@ -57,7 +56,6 @@ impl View {
         self.states[stage as usize].stock
     }
 
-    /// Returns the number of unfinished messages of all stages.
     pub(crate) fn unfinished(&self) -> usize {
         self.unfinished.iter().sum()
     }
@@ -72,11 +70,9 @@ impl View {
         }
     }
 
-    /// Returns whether each order has reached the carrier and all messages are finished.
-    ///
-    /// With the deduplication off, unfinished messages do not count. A copy that is processed again adds an entry. The
-    /// entry stays if the copy's worker is killed and a late acknowledgement of the first copy ends the message.
+    /// Returns whether each order has reached the carrier and, with deduplication, all messages are finished.
     pub(crate) fn is_over(&self, dedup: bool) -> bool {
+        // Without deduplication, killed workers may leave unfinished messages.
         self.carrier.orders >= self.placed && (self.unfinished() == 0 || !dedup)
     }
 
@@ -137,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_messages_count_with_the_deduplication_on() {
+    fn unfinished_messages_delay_the_end_only_with_deduplication() {
         let carrier = Books { orders: 9, ..Books::default() };
         let mut view = View { placed: 9, carrier, unfinished: [0, 0, 1], ..View::default() };
         assert!(!view.is_over(true) && view.is_over(false));

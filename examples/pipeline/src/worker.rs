@@ -14,10 +14,9 @@ use crate::pipeline::{Pipeline, Settings};
 use crate::queues::LEASE;
 use crate::stage::Stage;
 
-/// The number of messages that a worker processes concurrently. A stage has few entities, so a larger number would not
-/// help.
+/// The number of messages that a worker processes concurrently.
 const CONCURRENCY: usize = 8;
-/// The first and the longest pause before the retry of a message whose store or broker failed.
+/// The first and the longest pause before a message is retried after the store or the broker failed.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 
 #[derive(Args)]
@@ -27,7 +26,7 @@ pub(crate) struct Worker {
     /// The stage whose messages the worker processes.
     #[arg(long)]
     stage: Stage,
-    /// Also stops at the end of standard input, when the program that started the worker has ended.
+    /// Also stops at the end of standard input, because the program that started the worker has then ended.
     #[arg(long)]
     until_eof: bool,
 }

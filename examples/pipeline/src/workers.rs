@@ -24,7 +24,7 @@ const LOG_LINES: usize = 12;
 /// The pause before a worker that failed is started again, because its broker may be down.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
 
-/// The running workers. They end when this value is dropped.
+/// The running workers, which end when this value is dropped.
 pub(crate) struct Workers {
     kills: Vec<Arc<Notify>>,
     stop: watch::Sender<bool>,
@@ -32,7 +32,6 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers for each stage in `stages`.
     pub(crate) fn start(settings: &Settings, stages: &[Stage], count: usize) -> Self {
         let mut workers = Self { kills: Vec::new(), stop: watch::Sender::default(), supervisors: JoinSet::new() };
         for stage in stages.iter().flat_map(|stage| std::iter::repeat_n(*stage, count)) {

@@ -10,7 +10,6 @@ fn pipeline(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pipeline")).args(arguments).output().unwrap()
 }
 
-/// Runs the program, which must succeed. Returns its output.
 fn succeeds(arguments: &[&str]) -> String {
     let Output { status, stdout, stderr } = pipeline(arguments);
     let output = String::from_utf8(stdout).unwrap();
@@ -18,7 +17,6 @@ fn succeeds(arguments: &[&str]) -> String {
     output
 }
 
-/// Runs the program, which must fail. Returns its error.
 fn fails(arguments: &[&str]) -> String {
     let Output { status, stderr, .. } = pipeline(arguments);
     let error = String::from_utf8(stderr).unwrap();
@@ -27,14 +25,14 @@ fn fails(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn run_with_killed_workers_and_broker_balances() {
+fn run_with_killed_workers_and_broker_handles_each_order_once() {
     let output = succeeds(&["run", "--orders", "60", "--kill-workers", "4", "--kill-broker", "1"]);
     assert!(output.contains("every order was paid once and shipped once"), "{output}");
     assert!(output.contains("left: 0 entries, 0 of "), "{output}");
 }
 
 #[test]
-fn runs_over_postgres_and_nats_balance() {
+fn runs_on_postgres_and_nats_handle_each_order_once() {
     let (postgres, nats) = (servers::shared_postgres().unwrap(), servers::shared_nats().unwrap());
     for url in [postgres.url(), nats.url()] {
         let output = succeeds(&["run", "--orders", "30", "--transport", url]);
@@ -43,13 +41,12 @@ fn runs_over_postgres_and_nats_balance() {
 }
 
 #[test]
-fn run_with_a_store_on_another_server_balances() {
+fn run_with_a_store_on_another_server_handles_each_order_once() {
     let (redis, postgres) = (servers::shared_redis().unwrap(), servers::shared_postgres().unwrap());
     succeeds(&["run", "--orders", "30", "--transport", redis.url(), "--store", postgres.url()]);
 }
 
-/// Sends parked messages again, and a copy of each. They take effect once with the deduplication on, and twice with the
-/// deduplication off.
+/// Also checks that without the deduplication, a parked message and its copy both take effect.
 #[test]
 fn parked_messages_take_effect_once() {
     let redis = servers::shared_redis().unwrap();

@@ -10,23 +10,22 @@ use crate::tally::Tally;
 
 /// The time for which the stores remember ended operations.
 pub(crate) const MEMORY: Duration = Duration::from_secs(60);
-/// The longest time of a call with all its repetitions, which must be shorter than [`MEMORY`].
+/// The maximum duration of a call with all its retries, which must be less than [`MEMORY`].
 const CALL_TIMEOUT: Duration = Duration::from_secs(45);
-/// The pause before a failed call is repeated.
+/// The pause before a failed call is retried.
 const PAUSE: Duration = Duration::from_millis(20);
 /// One in this number of calls is dropped while it is in progress.
 const DROPPED: u32 = 8;
-/// The longest time after which a call is dropped while it is in progress.
+/// The maximum duration of a call that is dropped.
 const UNTIL_DROPPED: Duration = Duration::from_millis(4);
 
 /// The description of a broken promise.
 pub(crate) type Wrong = String;
 
-/// A caller of a store. The ids that the caller uses begin with `name`.
+/// A caller of a store, which creates ids that begin with `name`.
 pub(crate) struct Caller {
     pub(crate) name: String,
     pub(crate) tally: Arc<Tally>,
-    /// The number of ids that [`fresh`](Self::fresh) has returned.
     serial: u64,
 }
 
@@ -35,18 +34,18 @@ impl Caller {
         Self { name: format!("soak-{number}"), tally: Arc::clone(tally), serial: 0 }
     }
 
-    /// Returns an id that is never used again.
+    /// Returns a unique id.
     pub(crate) fn fresh(&mut self) -> String {
         self.serial += 1;
         format!("{}-{}", self.name, self.serial)
     }
 
-    /// Returns one of this caller's `names` reusable ids at random.
+    /// Returns a random id out of `names` ids.
     pub(crate) fn again(&self, names: u32) -> String {
         format!("{}-again-{}", self.name, fastrand::u32(..names))
     }
 
-    /// Repeats a call until it is answered. Some attempts are dropped while they are in progress.
+    /// Makes a call with retries, for at most [`CALL_TIMEOUT`]. Drops some of the attempts on purpose.
     pub(crate) async fn answer<T, F>(&self, what: &str, call: impl Fn() -> F + Sync) -> Result<T, Wrong>
     where
         F: IntoFuture<Output = Result<T>, IntoFuture: Send> + Send,

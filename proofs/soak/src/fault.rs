@@ -9,21 +9,19 @@ use tokio::time::{Instant, sleep};
 use crate::place::Place;
 use crate::tally::Tally;
 
-/// The time from the end of a fault to the next one.
+/// The pause between two faults.
 const PAUSE: Duration = Duration::from_secs(6);
 /// The duration of a fault, much shorter than the time for which stores remember operations.
 const LASTS: Duration = Duration::from_secs(2);
 
-/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Every third request or reply that contains an id is cut as [`Cut`] says.
+    /// The proxy cuts every third request that contains an id, as [`Cut`] says.
     Cut(Cut),
-    /// The server is paused.
     Paused,
     /// The server is killed and started again.
     Killed,
-    /// Another client opens the store, runs its maintenance and leaves.
+    /// Another client opens the store, calls `maintain`, and closes.
     Visited,
 }
 

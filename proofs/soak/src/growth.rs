@@ -7,10 +7,10 @@ use crate::size::Size;
 /// The shortest run in which growth can be detected.
 const SHORTEST: Duration = Duration::from_secs(10 * 60);
 
-/// The allowed change of the number of entries.
+/// The allowed growth of the number of entries.
 const ENTRIES: Slack = Slack { times: 1.5, few: 500.0 };
 
-/// The allowed growth of a size from `before` to `after`: up to `before * times + few`.
+/// The limit of a size: `times` the earlier size, plus `few`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slack {
     times: f64,
@@ -20,7 +20,7 @@ pub(crate) struct Slack {
 impl Slack {
     /// The allowed growth of a server, which may keep or release unused space at any time.
     pub(crate) const SERVER: Self = Self { times: 2.0, few: 16.0 * 1024.0 * 1024.0 };
-    /// The allowed growth of the memory that a program has in use, which is counted to the byte.
+    /// The allowed growth of the memory in use, which is measured exactly.
     pub(crate) const IN_USE: Self = Self { times: 1.2, few: 512.0 * 1024.0 };
 
     fn is_passed(self, before: u64, after: u64) -> bool {
@@ -28,7 +28,6 @@ impl Slack {
     }
 }
 
-/// The sizes of a store over time.
 #[derive(Debug)]
 pub(crate) struct Growth {
     sizes: Vec<Size>,
@@ -50,12 +49,11 @@ impl Growth {
         (quarter > 0).then(|| (mean(&sizes[quarter..2 * quarter]), mean(&sizes[sizes.len() - quarter..])))
     }
 
-    /// Returns whether a run of this duration is long enough to detect growth.
     pub(crate) fn is_detectable_in(time: Duration) -> bool {
         time >= SHORTEST
     }
 
-    /// Returns a text for each size that grew in a run of this duration.
+    /// Returns a message for each size that grew too much. Returns no messages if the run was too short.
     pub(crate) fn found(&self, time: Duration) -> Vec<String> {
         if !Self::is_detectable_in(time) {
             return vec![];
@@ -100,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_bytes_gained_per_call_count_as_growth() {
+    fn leak_of_a_hundred_bytes_per_call_counts_as_growth() {
         // 100 calls per second for an hour.
         let sizes = (0..24).map(|sample| Size { entries: None, bytes: 2_000_000 + sample * 150 * 100 * 100 }).collect();
         let found = Growth { sizes, bytes: Slack::IN_USE }.found(6 * SHORTEST);

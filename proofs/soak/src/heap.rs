@@ -8,11 +8,11 @@ use tokio::time::sleep;
 
 use crate::size::Size;
 
-/// Counts the memory in use. Memory that the allocator keeps for later is not a leak, and differs from run to run.
+/// Counts the allocated bytes of the program, without the memory that the allocator keeps for reuse.
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The number of samples. The smallest sample counts, because the rows of a read may be in memory for a moment.
+/// The number of samples, of which `size` returns the smallest.
 const SAMPLES: usize = 20;
 const EVERY: Duration = Duration::from_millis(50);
 
@@ -20,6 +20,7 @@ pub(crate) async fn size() -> Size {
     let mut bytes = in_use();
     for _ in 1..SAMPLES {
         sleep(EVERY).await;
+        // Larger samples may include memory of calls in progress.
         bytes = bytes.min(in_use());
     }
     Size { entries: None, bytes }

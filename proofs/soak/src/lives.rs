@@ -24,17 +24,15 @@ use tokens::Using;
 use values::Values;
 use vouchers::Vouchers;
 
-/// The pause of a caller before it uses the next part, which limits the load on the processors.
+/// The pause of a caller between two uses of the store, which limits the load.
 const IDLE: Duration = Duration::from_millis(10);
 
-/// The state that the callers of a backend share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) seats: Seats,
     pub(crate) runs: Known,
 }
 
-/// One caller's handles to the parts of a store.
 struct Lives {
     seats: Taking,
     runs: Runs,
@@ -44,7 +42,7 @@ struct Lives {
     values: Values,
 }
 
-/// Uses random parts of the store for one caller, one after another, until `end` or until a promise is broken.
+/// Uses parts of the store at random until `end` or until a promise is broken.
 pub(crate) async fn until(end: Instant, mut caller: Caller, store: Store, shared: Arc<Shared>) {
     let mut lives = match Lives::of(&store, &shared) {
         Ok(lives) => lives,
@@ -70,7 +68,7 @@ impl Lives {
         })
     }
 
-    /// Uses one part at random: creates or reuses an object, and checks every answer.
+    /// Uses one part of the store, chosen at random, and checks its answers.
     async fn one(&mut self, caller: &mut Caller) -> Result<(), Wrong> {
         match fastrand::u8(..6) {
             0 => self.seats.one(caller).await,
@@ -83,7 +81,7 @@ impl Lives {
     }
 }
 
-/// The last values that a caller tried to store for one id, at most 16.
+/// The last 16 values that callers tried to store for one id.
 #[derive(Debug, Default)]
 struct Lately(VecDeque<Vec<u8>>);
 

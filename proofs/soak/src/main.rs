@@ -35,13 +35,12 @@ use place::{BACKENDS, Place};
 use report::Report;
 use tally::Tally;
 
-/// The number of callers per backend.
 const CALLERS: usize = 4;
-/// The number of times that a store is measured.
+/// The number of times that a store is measured in a run.
 const SAMPLES: u32 = 24;
-/// The pause between two steps of maintenance.
+/// The pause between two calls of `maintain`.
 const UPKEEP: Duration = Duration::from_secs(2);
-/// The number of entries per step of maintenance.
+/// The maximum number of entries that one call of `maintain` deletes.
 const STEP: usize = 1_000;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -61,7 +60,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Parses the number and the names of the backends. Without a name, returns all backends.
+/// Parses a number and the names of backends. Returns all backends if no name is given.
 fn asked(mut arguments: impl Iterator<Item = String>) -> Result<(u32, Vec<String>), String> {
     let number = arguments.next().and_then(|number| number.parse().ok()).filter(|number| *number > 0);
     let number = number.ok_or("the first argument must be a positive number of minutes or messages")?;
@@ -73,7 +72,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<(u32, Vec<String
     Ok((number, if named.is_empty() { all() } else { named }))
 }
 
-/// Runs all backends at once and prints their reports.
+/// Tests all backends at once and prints their reports.
 async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
     let time = Duration::from_secs(60 * u64::from(minutes));
     let mut runs = JoinSet::new();
@@ -89,7 +88,7 @@ async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
     print(&reports)
 }
 
-/// Runs the messages of one backend after another.
+/// Processes `count` messages on each backend, one backend after another.
 async fn messages(count: u32, backends: Vec<String>) -> ExitCode {
     let mut reports = vec![];
     for backend in backends {
@@ -108,7 +107,7 @@ fn print(reports: &[Report]) -> ExitCode {
     }
 }
 
-/// Runs one backend until the time is over or a promise is broken.
+/// Tests one backend until the time is over or a promise is broken.
 async fn one(backend: &str, time: Duration) -> Result<Report, Failure> {
     let place = Arc::new(Place::start(backend).await?);
     let (tally, shared) = (Arc::new(Tally::default()), Arc::new(Shared::default()));
@@ -134,7 +133,7 @@ async fn process(time: Duration) -> Report {
     Report::of_process(time, &growth)
 }
 
-/// Deletes expired entries at regular times until `end`, as a program does.
+/// Deletes expired entries at regular intervals until `end`.
 async fn upkeep(store: Store, tally: Arc<Tally>, end: Instant) {
     while tally.goes_on(end) {
         match store.maintain(STEP).await {
@@ -146,7 +145,7 @@ async fn upkeep(store: Store, tally: Arc<Tally>, end: Instant) {
     }
 }
 
-/// Measures the store at regular times and prints each sample.
+/// Measures the size of the store at regular intervals until `end`, and prints each size.
 async fn watched(place: &Place, tally: &Tally, end: Instant, every: Duration) -> Growth {
     let mut growth = Growth::within(place.slack());
     let mut next = Instant::now();

@@ -35,7 +35,7 @@ use drawn::Drawn;
 use queue::{OUTPUTS, Queue};
 
 const WORKERS: usize = 8;
-/// The largest number of messages in progress.
+/// The maximum number of messages in progress.
 const UNDER_WAY: usize = 200;
 /// One in this number of replies is lost on the wire.
 const LOST: usize = 20;
@@ -47,7 +47,6 @@ const KEPT: u64 = 2 * queue::ENTITIES as u64 + 50;
 const LONG: Duration = Duration::from_secs(24 * 3_600);
 const IDLE: Duration = Duration::from_millis(1);
 
-/// The number of messages with each outcome.
 #[derive(Default)]
 pub(super) struct Counts {
     done: AtomicU64,
@@ -57,7 +56,7 @@ pub(super) struct Counts {
     crashes: Crashes,
 }
 
-/// Processes `count` messages on one backend, and checks in the end that nothing is left.
+/// Processes `count` messages on one backend. Checks that no token and no entry is left.
 pub(crate) async fn one(backend: &str, count: usize) -> Result<Report, Failure> {
     let place = Arc::new(Place::start(backend).await?);
     let (begun, tally, before) = (Instant::now(), Arc::new(Tally::default()), place.size().await?);
@@ -87,7 +86,7 @@ pub(crate) async fn one(backend: &str, count: usize) -> Result<Report, Failure> 
     Ok(Report::of_work(backend, &tally, [before, after]))
 }
 
-/// Checks that the store has at most [`KEPT`] more entries after the run than before the run.
+/// Checks that the number of the store's entries grew by at most [`KEPT`] during the run.
 fn ensure_nothing_is_left(before: Size, after: Size, tally: &Tally) {
     if let (Some(before), Some(after)) = (before.entries, after.entries)
         && after > before + KEPT
@@ -96,19 +95,18 @@ fn ensure_nothing_is_left(before: Size, after: Size, tally: &Tally) {
     }
 }
 
-/// Returns the number of messages that the first `count` messages send. Message `n` sends `n % OUTPUTS` messages.
+/// Returns the number of messages that the handler sends for the first `count` messages: `n % OUTPUTS` for message `n`.
 fn sent_by(count: usize) -> usize {
     (0..count).map(|number| number % OUTPUTS).sum()
 }
 
-/// Creates a client with calls that are lost, late or doubled.
+/// Creates a client whose calls may be lost, delayed or doubled.
 async fn faulty(place: &Place, seed: usize) -> Result<(Store, Arc<Link>), Failure> {
     let link = Link::random(seed as u64, PERCENT_LOST);
     Ok((place.store().await?.layer(Steps).layer(Arc::clone(&link)), link))
 }
 
-/// Creates a token for each message and puts the message into the queue. Prints the size of the store from time to
-/// time.
+/// Creates a token for each message and puts the message into the queue.
 async fn produced(
     place: &Place,
     (queue, counts): (&Queue, &Counts),
@@ -135,7 +133,7 @@ async fn produced(
     Ok(())
 }
 
-/// Takes copies of messages from the queue and processes them. Puts a copy back if it was not processed.
+/// Processes copies of messages from the queue, and puts unprocessed copies back.
 async fn worker(chain: Chain, link: Arc<Link>, queue: Arc<Queue>, counts: Arc<Counts>, tally: Arc<Tally>) {
     while tally.found().is_empty() {
         let Some(copy) = queue.next() else {

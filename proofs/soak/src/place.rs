@@ -25,10 +25,10 @@ pub(crate) const BACKENDS: [&str; 5] = ["memory", "sqlite", "postgres", "redis",
 
 /// The prefix of every id.
 const IN_EVERY_ID: &str = "soak-";
-/// One in this number of requests is cut.
+/// During a [`Fault::Cut`], the proxy cuts one in this number of requests.
 const EVERY: usize = 3;
 
-/// A store, with a proxy in front of its server if it has one.
+/// A store, and the proxy in front of its server, if the store has a server.
 pub(crate) struct Place {
     kind: Kind,
     proxy: Option<Proxy>,
@@ -43,7 +43,6 @@ enum Kind {
 }
 
 impl Place {
-    /// Starts the server, creates the store and adds the seats.
     pub(crate) async fn start(backend: &str) -> Result<Self, Failure> {
         let kind = match backend {
             "memory" => Kind::Memory(MemoryStore::builder().remember(Retention::For(MEMORY)).build()?.into()),
@@ -85,7 +84,7 @@ impl Place {
         }
     }
 
-    /// Returns the possible faults, in addition to dropped calls.
+    /// Returns the faults that can happen to this store.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         match self.proxy {
             None => vec![Fault::Visited],
@@ -95,7 +94,7 @@ impl Place {
         }
     }
 
-    /// Cuts off one in `every` replies, until [`lose_nothing`](Self::lose_nothing).
+    /// Cuts one in `every` calls as `cut` says, until [`lose_nothing`](Self::lose_nothing) is called.
     pub(crate) fn lose_replies(&self, cut: Cut, every: usize) {
         if let Some(proxy) = &self.proxy {
             proxy.arm_every(cut, IN_EVERY_ID, every);
@@ -108,7 +107,6 @@ impl Place {
         }
     }
 
-    /// Causes the fault for this duration.
     pub(crate) async fn strike(&self, fault: Fault, lasts: Duration) -> Result<(), Failure> {
         match fault {
             Fault::Cut(cut) => {
@@ -149,7 +147,6 @@ impl Place {
 }
 
 impl Kind {
-    /// Returns the server, if there is one.
     fn server(&self) -> Option<&OwnServer> {
         match self {
             Self::Memory(_) | Self::Sqlite(_) => None,

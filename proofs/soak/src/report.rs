@@ -8,7 +8,6 @@ use crate::growth::Growth;
 use crate::size::Size;
 use crate::tally::Tally;
 
-/// The report of one backend.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) backend: String,
@@ -25,21 +24,19 @@ impl Report {
         Self { backend: backend.to_owned(), counts: tally.to_string(), sizes: levels(time, growth), faults }
     }
 
-    /// Creates the report of a fixed number of messages, with the sizes before and after them.
+    /// Creates the report of a run that processes messages, with the sizes of the store before and after the run.
     pub(crate) fn of_work(backend: &str, tally: &Tally, [before, after]: [Size; 2]) -> Self {
         let faults = tally.found().into_iter().map(|fault| format!("{backend}: {fault}")).collect();
         let sizes = format!("before all {before}; after all {after}");
         Self { backend: backend.to_owned(), counts: tally.to_string(), sizes, faults }
     }
 
-    /// Creates the report of the process that contains all clients.
     pub(crate) fn of_process(time: Duration, growth: &Growth) -> Self {
         let faults = growth.found(time).into_iter().map(|fault| format!("process: {fault}")).collect();
         let counts = "what it has in use".to_owned();
         Self { backend: "process".to_owned(), counts, sizes: levels(time, growth), faults }
     }
 
-    /// Creates the report of a backend that could not be started or measured.
     pub(crate) fn broken(backend: &str, failure: &Failure) -> Self {
         let faults = vec![format!("{backend}: {failure}")];
         let (counts, sizes) = ("did not run".to_owned(), "not measured".to_owned());
@@ -54,7 +51,6 @@ fn levels(time: Duration, growth: &Growth) -> String {
     })
 }
 
-/// Returns a table with a line per backend.
 pub(crate) fn table(reports: &[Report]) -> String {
     let mut table = String::new();
     for report in reports {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// The size at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     /// The number of rows or keys, if they can be counted.

@@ -6,10 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::time::Instant;
 
-/// The largest number of broken promises whose descriptions are kept.
+/// The maximum number of broken promises that are recorded.
 const KEPT: usize = 5;
 
-/// The counts of one backend.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     answers: AtomicU64,
@@ -22,7 +21,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Returns whether `end` is not reached and no promise is broken.
+    /// Returns whether callers continue: `end` is not reached and no promise is broken.
     pub(crate) fn goes_on(&self, end: Instant) -> bool {
         Instant::now() < end && !self.broken.load(Ordering::Relaxed)
     }
@@ -47,7 +46,7 @@ impl Tally {
         self.faults.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes a broken promise, and stops all callers.
+    /// Records a broken promise, and stops all callers.
     pub(crate) fn wrong(&self, what: String) {
         let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
         if wrong.len() < KEPT {

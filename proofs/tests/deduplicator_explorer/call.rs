@@ -7,7 +7,7 @@ use storagebox_core::{ClaimId, DedupId, Entry, Namespace, OpId, Payload, Recorde
 
 use crate::record::Written;
 
-/// A call in flight to a store. Every hold and every retention is for ever.
+/// A call to a store, as plain data. All holds and retentions are unlimited.
 #[derive(Clone, Debug, Hash)]
 pub(crate) enum Call {
     Record { id: DedupId, value: Payload, op: OpId },
@@ -19,7 +19,6 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Returns whether the call may change the store.
     pub(crate) fn writes(&self) -> bool {
         !matches!(self, Self::Get { .. } | Self::List)
     }

@@ -29,7 +29,7 @@ impl World {
     }
 }
 
-/// Numbers names in the order in which a fixed traversal of the world finds them.
+/// Replaces each name by a number, in the order of first appearance, and hashes the result.
 #[derive(Default)]
 struct Roles {
     names: HashMap<String, usize>,
@@ -99,7 +99,7 @@ impl Roles {
         }
     }
 
-    /// Adds a write, and whether its operation was the record's first writer or last writer.
+    /// Hashes a written value, and whether `op` was the first or the last writer of the record.
     fn write(&mut self, id: &str, value: &Written, op: &str, seen: &Seen) {
         self.put(id);
         self.written(value);
@@ -124,7 +124,7 @@ impl Roles {
         }
     }
 
-    /// Adds the banks, with the claims that the rest of the world can still name.
+    /// Hashes the banks, and the claims whose nonces already have a number.
     fn banks(&mut self, seen: &Seen) {
         for (name, bank) in &seen.banks {
             self.put(&(name, bank.added, bank.free));
@@ -158,7 +158,7 @@ impl Roles {
         what.hash(&mut self.hasher);
     }
 
-    /// Returns the key of the world, a 64-bit hash. Different worlds have different keys with near certainty.
+    /// Returns the 64-bit hash of all values that were put, and of the answers, refills and remaining faults.
     fn finish(mut self, world: &World) -> u64 {
         self.put(&(&world.answers, &world.refilled, world.faults_left));
         self.hasher.finish()

@@ -3,19 +3,19 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// One event. Workers, late requests and refills are identified by their numbers.
+/// An event, with the number of the worker, the late request or the refill.
 ///
-/// A dropped or failed call leaves two copies of its request in flight, and each may be applied at any later moment or
-/// never. So one event stands for a request that is lost, applied now, applied late, or applied late and twice.
+/// A crash or a failure leaves two copies of the request in flight. Each copy may be applied at any later moment, or
+/// never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The worker's request is applied, and its reply arrives.
     Deliver(usize),
     /// The worker's future is dropped.
     Crash(usize),
-    /// The worker gets an unknown outcome.
+    /// The worker gets an error with an unknown outcome.
     Fail(usize),
-    /// A second copy of the worker's request is in flight from now on; the worker still waits for the first one.
+    /// A copy of the worker's request becomes a late request. The worker still waits for the original request.
     Double(usize),
     /// A late request is applied. No worker waits for its reply.
     Land(usize),

@@ -12,12 +12,11 @@ use crate::rest::{InFlight, check_at_rest};
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// The scenario to explore, and the number of faults in one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exploration {
     pub(crate) scenario: &'static Scenario,
     pub(crate) mutant: Option<Mutant>,
-    /// The number of faults of single workers in a run. With 0 faults, both workers die at once instead, in any state.
+    /// The number of worker faults per run. Without worker faults, the exploration checks a power cut in every state.
     pub(crate) faults: usize,
     pub(crate) sameness: Sameness,
 }
@@ -30,7 +29,7 @@ pub(crate) struct Explored {
     pub(crate) recovered: usize,
     pub(crate) events: usize,
     pub(crate) late_landings: usize,
-    /// The number of orders of events from the start to an end, as a float because the number is very large.
+    /// The number of possible runs. It is a float because it is very large.
     pub(crate) schedules: f64,
 }
 
@@ -39,7 +38,7 @@ pub(crate) struct Explored {
 pub(crate) struct Failure {
     exploration: Exploration,
     pub(crate) path: Vec<Event>,
-    /// What happened to the requests in flight, if the property broke after all workers had ended.
+    /// The fate of the requests in flight, if the property broke after all workers had ended.
     at_rest: Option<InFlight>,
     pub(crate) violation: Violation,
 }
@@ -71,7 +70,7 @@ impl Exploration {
         Ok(explorer.summary())
     }
 
-    /// Repeats the run with these choices and returns its trace. A failed exploration prints the choices.
+    /// Returns the trace of the run with these choices, which a failed exploration has printed.
     pub(crate) fn retell(self, choices: &str) -> String {
         let mut world = World::new(self.scenario, self.mutant, self.faults, true);
         for choice in choices.split_whitespace() {
@@ -84,7 +83,7 @@ impl Exploration {
         world.trace().join("\n")
     }
 
-    /// Returns the world after these events, up to the first event that breaks a property.
+    /// Returns the world after these events. Stops at the first event that breaks a property.
     pub(crate) fn replay(self, path: &[Event], traced: bool) -> World {
         let mut world = World::new(self.scenario, self.mutant, self.faults, traced);
         for event in path {

@@ -11,7 +11,7 @@ use storagebox_memory::MemoryStore;
 
 use crate::call::Call;
 
-/// The gate at which the store calls of one call of the deduplicator wait, one at a time.
+/// A gate at which the store calls of one deduplicator call wait.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate(Arc<Mutex<Slot>>);
 
@@ -21,16 +21,14 @@ struct Slot {
     answer: Option<Result<Response>>,
 }
 
-/// The store behind all gates, which is never called.
+/// The store behind all gates, which no call reaches.
 static NOTHING: LazyLock<Arc<MemoryStore>> = LazyLock::new(|| Arc::new(MemoryStore::new()));
 
 impl Gate {
-    /// Returns a store whose calls wait at the gate.
     pub(crate) fn store(&self) -> Layered {
         Layered::new(Arc::clone(&*NOTHING) as _, Arc::new(self.clone()))
     }
 
-    /// Returns the waiting store call.
     pub(crate) fn asked(&self) -> Option<Call> {
         self.lock().asked.clone()
     }
@@ -59,7 +57,7 @@ impl Layer for Gate {
     }
 }
 
-/// Converts the call to plain data. A listing must ask for the first page, which contains all records.
+/// Converts the call to plain data.
 fn read(call: &layer::Call<'_>) -> Call {
     match call.request {
         Request::Take { claim, hold, .. } => {

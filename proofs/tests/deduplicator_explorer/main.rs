@@ -30,7 +30,7 @@ use mutants::Mutant;
 use properties::Clause;
 use scenario::Scenario;
 
-/// The total statistics of all scenarios of this process.
+/// The statistics of all scenarios that this process has explored.
 static TOTAL: Mutex<Explored> = Mutex::new(Explored::NOTHING);
 
 /// Prints a line that is shown even if the test passes.
@@ -38,7 +38,7 @@ fn say(line: &str) {
     writeln!(std::io::stderr(), "{line}").expect("stderr takes a line");
 }
 
-/// Prints one run instead of exploring, if `STORAGEBOX_CHOICES` gives the choices of the run.
+/// Prints the run that `STORAGEBOX_CHOICES` describes. Returns false if the variable is not set.
 fn is_retold(exploration: Exploration) -> bool {
     let choices = std::env::var("STORAGEBOX_CHOICES");
     if let Ok(choices) = &choices {
@@ -113,9 +113,9 @@ caught! {
     mutant_that_releases_the_claim_of_the_winner_is_caught: LoserReleases in SAME_BANK breaks A2;
 }
 
-/// The number of schedules is the same whether states are merged by exact equality or by role.
+/// Equivalent states differ only in irrelevant names.
 #[test]
-fn states_that_are_equal_by_role_have_equal_futures() {
+fn merging_equivalent_states_keeps_the_number_of_schedules() {
     for (scenario, faults) in [
         (&scenario::DIFFERENT_BANKS, 1),
         (&scenario::LAST_ITEM, 1),

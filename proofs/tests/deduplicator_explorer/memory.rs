@@ -8,7 +8,7 @@ use storagebox_core::{Entry, Recorded, Replaced, Taken};
 use crate::call::Call;
 use crate::record::{Written, nonce_of};
 
-/// The part of a conversation with the stores that a call of the deduplicator can still act upon.
+/// The store answers that can still affect a call of the deduplicator.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// The version and the value of the record when the call last saw the record.
@@ -17,8 +17,8 @@ pub(crate) struct Memory {
     pub(crate) listed: Vec<(String, u64, Written)>,
     /// The nonce of the last intent that the call wrote or tried to write.
     pub(crate) offered: Option<String>,
-    /// The banks that gave no item: the bank, whether the call itself wrote the intent, and whether the claim had
-    /// ended.
+    /// For each bank that gave no item: the bank, whether this call wrote the intent of the claim, and whether the
+    /// claim had ended.
     pub(crate) refused: BTreeSet<(String, bool, bool)>,
 }
 

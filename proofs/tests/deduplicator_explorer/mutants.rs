@@ -30,7 +30,7 @@ impl Mutant {
     }
 }
 
-/// A layer in front of the gate that makes the mistake. The scheduler sees each of its store calls as a separate step.
+/// A layer in front of the gate, which makes the mistake of a mutant.
 struct Mistaken {
     mutant: Mutant,
     gated: Layered,
@@ -94,7 +94,7 @@ impl fmt::Debug for Mistaken {
     }
 }
 
-/// A layer that does not end an unknown claim on release. It is behind the gate, so a release is still one step.
+/// A layer that does not end an unknown claim on release.
 pub(crate) struct Unfenced(pub(crate) Arc<dyn ItemBank>);
 
 #[async_trait]

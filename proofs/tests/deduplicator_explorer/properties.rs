@@ -15,7 +15,7 @@ pub(crate) enum Clause {
     A2,
     /// A crash after any step loses nothing.
     A3,
-    /// An id whose bank was empty may choose another.
+    /// An id whose bank was empty may choose another bank.
     A4,
 }
 

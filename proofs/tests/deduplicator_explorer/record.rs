@@ -25,12 +25,10 @@ impl Intent {
     }
 }
 
-/// Returns the nonce of a claim.
 pub(crate) fn nonce_of(claim: &str) -> &str {
     claim.split_once(':').expect("a claim is nonce:id").0
 }
 
-/// Returns the id of a claim.
 pub(crate) fn id_of(claim: &str) -> &str {
     claim.split_once(':').expect("a claim is nonce:id").1
 }
@@ -63,7 +61,7 @@ impl Written {
     }
 }
 
-/// Texts, each preceded by two bytes of length.
+/// A sequence of texts. Two bytes before each text contain its length.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

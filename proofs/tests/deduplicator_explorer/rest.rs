@@ -21,7 +21,7 @@ pub(crate) enum InFlight {
 impl InFlight {
     pub(crate) const EVERY: [Self; 4] =
         [Self::Dropped, Self::LandsBeforeRecovery, Self::LandsAfterRecovery, Self::LandsAfterRetries];
-    /// The possible fates of the requests in flight after all workers died at once.
+    /// The possible fates of the requests in flight after all workers stopped at once.
     pub(crate) const AFTER_A_POWER_CUT: [Self; 2] = [Self::Dropped, Self::LandsAfterRecovery];
 }
 
@@ -45,7 +45,6 @@ pub(crate) fn check_at_rest(world: &mut World, in_flight: InFlight) -> Result<()
     Ok(())
 }
 
-/// Creates the real deduplicator over the stores, without gates.
 fn ungated(world: &World) -> Deduplicator {
     let records = std::sync::Arc::clone(&world.stores.records);
     let dedup = Deduplicator::new(records).ids(Numbered::from("rest".to_owned()));
@@ -85,7 +84,7 @@ fn retry_all(dedup: &Deduplicator, world: &mut World) -> Result<(), Violation> {
     ends_well(world)
 }
 
-/// Assigns an item to the id again, from each bank in turn until a bank has an item.
+/// Repeats the assignment of an id, with each bank in turn until a bank has an item.
 fn retry(
     dedup: &Deduplicator,
     world: &mut World,

@@ -1,6 +1,5 @@
 //! The start of a run: the banks, the two workers and the possible events.
 
-/// The start of an exploration.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -9,16 +8,15 @@ pub(crate) struct Scenario {
     /// The items that may be added to a bank at any moment, as bank and item.
     pub(crate) refills: &'static [(&'static str, &'static str)],
     pub(crate) workers: [Plan; 2],
-    /// The bank that must have given an item to the first worker's id in the end, if only one bank is possible.
+    /// The bank whose item the first worker's id must have at the end, or `None` if several banks are possible.
     pub(crate) ends_in: Option<&'static str>,
 }
 
-/// The work of a worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plan {
     /// Assigns an item to `id` from the first of `banks` that is not empty. Repeats a call after an error or a crash.
     Assign { id: &'static str, banks: &'static [&'static str] },
-    /// Recovers the records of other workers while they run.
+    /// Recovers the records of other workers while the workers run.
     Recover,
 }
 

@@ -17,26 +17,26 @@ use crate::mutants::{Mutant, Unfenced};
 use crate::record::Written;
 use crate::scenario::Scenario;
 
-/// The largest number of records or items in a listing.
+/// The limit of a listing. It exceeds the number of records and of items.
 const ALL: usize = 100;
 
 pub(crate) struct Stores {
     pub(crate) records: Arc<dyn DedupRepo>,
     pub(crate) banks: BTreeMap<Namespace, Bank>,
-    /// The claims that reached a bank, which the bank remembers as part of its state.
+    /// All claims that calls have used, with their banks.
     claims: BTreeSet<(Namespace, ClaimId)>,
-    /// The operations that the store remembers for each record: the first and the last write.
+    /// For each record, the operation that wrote it first and the operation that wrote it last.
     writers: BTreeMap<DedupId, (OpId, OpId)>,
 }
 
 pub(crate) struct Bank {
     pub(crate) admin: Arc<dyn ItemBank>,
-    /// The bank that receives calls: the bank itself, or a mutant in front of the bank.
+    /// The bank that callers use, behind a mutant if there is one.
     port: Arc<dyn ItemBank>,
     pub(crate) added: u64,
 }
 
-/// Returns the output of a memory store's call, whose future is ready at once.
+/// Returns the output of a memory store's call, which must be ready at the first poll.
 pub(crate) fn now<T>(call: impl Future<Output = Result<T>>) -> T {
     call.now_or_never().expect("memory does not wait").expect("memory does not fail")
 }
@@ -66,7 +66,7 @@ impl Stores {
         bank.add(&[item]);
     }
 
-    /// Applies the call, as one atomic step.
+    /// Applies the call in one atomic step.
     pub(crate) fn land(&mut self, call: &Call) -> Response {
         match call {
             Call::Record { id, value, op } => {
@@ -96,7 +96,7 @@ impl Stores {
         }
     }
 
-    /// Lists the records in the order of their ids, which is the same in every run.
+    /// Lists the records in the order of their ids, so that every replay gets the same list.
     fn listed(&self) -> Page<storagebox_core::ListedRecord> {
         let mut page = now(self.records.list(None, ALL));
         assert_eq!(page.next, None, "the listing is longer than {ALL}");
@@ -190,13 +190,13 @@ impl Bank {
 }
 
 impl Seen {
-    /// Returns whether the operation was the record's first writer, and whether it was the last.
+    /// Returns whether `op` wrote the record first, and whether `op` wrote it last.
     pub(crate) fn wrote(&self, id: &str, op: &str) -> (bool, bool) {
         let writers = self.writers.get(id);
         writers.map_or((false, false), |(first, last)| (first.as_str() == op, last.as_str() == op))
     }
 
-    /// Returns the claims for which `measure` returns a value, with the value, the bank and whether the claim holds an
+    /// Returns the claims for which `measure` returns a value: the value, the bank, and whether the claim holds an
     /// item.
     pub(crate) fn claims_by<T>(&self, measure: impl Fn(&str) -> Option<T>) -> Vec<(T, &Namespace, bool)> {
         self.claims.iter().filter_map(|(bank, claim, holds)| Some((measure(claim.as_str())?, bank, *holds))).collect()
@@ -209,7 +209,7 @@ pub(crate) struct Seen {
     /// The version and the value of each id's record.
     pub(crate) records: BTreeMap<String, (u64, Written)>,
     pub(crate) banks: BTreeMap<String, SeenBank>,
-    /// The claims with their banks, and whether each holds an item or has ended.
+    /// The claims that a bank remembers, each with its bank and whether it holds an item.
     claims: Vec<(Namespace, ClaimId, bool)>,
     writers: BTreeMap<DedupId, (OpId, OpId)>,
 }
@@ -220,6 +220,6 @@ pub(crate) struct SeenBank {
     pub(crate) free: u64,
     pub(crate) held: u64,
     pub(crate) total: u64,
-    /// The claims with their items.
+    /// Each claim that holds an item, with the item.
     pub(crate) holders: Vec<(String, String)>,
 }

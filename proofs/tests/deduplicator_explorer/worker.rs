@@ -27,12 +27,10 @@ pub(crate) struct Worker {
     plan: Plan,
     /// The number of the plan's banks that were found empty.
     turn: usize,
-    /// The number of calls that the worker has made.
     calls: u32,
     current: Option<Current>,
 }
 
-/// The call of a worker that is in progress.
 struct Current {
     gate: Gate,
     running: Running,
@@ -71,8 +69,8 @@ impl Worker {
         worker
     }
 
-    /// Returns the number of banks that the worker found empty. If a call is in progress, also returns the call's
-    /// `begun` and `stocked`.
+    /// Returns the number of banks that the worker found empty, and the flags `begun` and `stocked` of the current
+    /// call.
     pub(crate) fn standing(&self) -> (usize, Option<(bool, bool)>) {
         let current = self.current.as_ref();
         (self.turn, current.map(|current| (current.begun, current.stocked)))
@@ -91,12 +89,12 @@ impl Worker {
         self.current.as_ref()?.gate.asked()
     }
 
-    /// Returns whether the worker is between calls: its current call, if any, has not begun.
+    /// Returns whether the worker has no call in progress.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.current.as_ref().is_none_or(|current| !current.begun)
     }
 
-    /// Returns the id that the worker assigns to, and the requested bank.
+    /// Returns the id that needs an item, and the requested bank.
     pub(crate) fn wants(&self) -> Option<(&'static str, Namespace)> {
         match self.plan {
             Plan::Assign { id, banks } => Some((id, Namespace::new(*banks.get(self.turn)?).expect("a name"))),
@@ -104,7 +102,7 @@ impl Worker {
         }
     }
 
-    /// Notes that the current call has begun, and whether the requested bank has a free item at the beginning.
+    /// Marks the current call as begun, and records whether the requested bank has a free item.
     pub(crate) fn begin(&mut self, has_free: impl Fn(&Namespace) -> bool) {
         let wanted = self.wants();
         let current = self.current.as_mut().expect("a call under way");
@@ -119,14 +117,14 @@ impl Worker {
         self.current.as_ref().is_some_and(|current| current.stocked)
     }
 
-    /// Notes after each event whether the requested bank still has a free item.
+    /// Records whether the requested bank still has a free item. Must be called after each event.
     pub(crate) fn note_stock(&mut self, has_free: impl Fn(&Namespace) -> bool) {
         if let (true, Some((_, bank))) = (self.is_stocked(), self.wants()) {
             self.current.as_mut().expect("a call under way").stocked = has_free(&bank);
         }
     }
 
-    /// Passes the answer to the worker's store call. If this ends the worker's call, returns the answer of the call.
+    /// Answers the worker's store call. Returns the worker's result, or `None` if the worker makes another store call.
     pub(crate) fn resume(&mut self, answer: Result<Response>) -> Option<Result<Done>> {
         let current = self.current.as_mut().expect("a call under way");
         if let (Some(call), Ok(reply)) = (current.gate.asked(), &answer) {
@@ -150,7 +148,7 @@ impl Worker {
         self.start(scenario, mutant);
     }
 
-    /// Starts a call and polls it up to its first store call, which changes nothing yet.
+    /// Starts the next call and polls it until its first store call waits.
     fn start(&mut self, scenario: &Scenario, mutant: Option<Mutant>) {
         if self.wants().is_none() && !matches!(self.plan, Plan::Recover) {
             return;
@@ -181,7 +179,6 @@ async fn recover(dedup: Deduplicator) -> Result<Done> {
     Ok(Done::Recovered)
 }
 
-/// Creates the real deduplicator over the gate.
 fn deduplicator(gate: &Gate, scenario: &Scenario, mutant: Option<Mutant>) -> Deduplicator {
     let store = match mutant {
         Some(mutant) => mutant.before(gate.store()),

@@ -19,12 +19,12 @@ pub(crate) struct World {
     mutant: Option<Mutant>,
     pub(crate) stores: Stores,
     pub(crate) workers: Vec<Worker>,
-    /// The requests whose replies no worker waits for.
+    /// The late requests. No worker waits for their replies.
     pub(crate) late: VecDeque<Late>,
     pub(crate) refilled: Vec<bool>,
     pub(crate) faults_left: usize,
     pub(crate) answers: Answers,
-    /// The events as text for people; `None` if they are not recorded.
+    /// The events as text for people, or `None` if no trace is recorded.
     trace: Option<Vec<String>>,
 }
 
@@ -53,7 +53,6 @@ impl World {
         self.trace.as_deref().unwrap_or_default()
     }
 
-    /// Returns the events that may happen next.
     pub(crate) fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();
         for (number, worker) in self.workers.iter().enumerate() {
@@ -98,7 +97,6 @@ impl World {
         }
     }
 
-    /// Applies all requests in flight, in their order.
     pub(crate) fn land_all(&mut self) -> Result<(), Violation> {
         while self.has_in_flight() {
             self.land(0)?;
@@ -174,7 +172,7 @@ impl World {
         }
     }
 
-    /// Passes the answer to the worker's store call. If this ends the worker's call, checks the answer of the call.
+    /// Answers the worker's store call, and checks the worker's result if the worker is done.
     fn resume(&mut self, number: usize, answer: Result<Response>) -> Result<(), Violation> {
         let Some(done) = self.workers[number].resume(answer) else {
             return Ok(());

@@ -7,7 +7,7 @@ use crate::model::{Broken, Event, Model};
 use crate::properties::{Property, Violation};
 use crate::state::State;
 
-/// Returns the largest number of steps that all callers together need, from any state, until each caller has an answer.
+/// Returns the maximum number of steps, from any state, until every caller has an answer.
 pub(crate) fn longest_run(model: &Model, reached: &Reached<State>) -> Result<u16, Box<Broken>> {
     let states = reached.states().len();
     let mut walk = Walk { model, reached, marks: vec![Mark::New; states], path: Vec::new() };
@@ -69,7 +69,7 @@ fn steps(model: &Model, state: &State) -> Vec<(Event, State)> {
     steps
 }
 
-/// A loop of states: a step of the callers leads from the last state to the first.
+/// A loop of states, in which a step leads from the last state to the first.
 struct Loop {
     states: Vec<usize>,
 }
@@ -81,7 +81,7 @@ impl Loop {
         reached.explain(model, self.states[0], Violation { property: Property::CallsEnd, finding, run })
     }
 
-    /// Returns the events of the loop, from the state at which the trace to the loop ends.
+    /// Returns the events of one pass through the loop, from its first state.
     fn run(&self, model: &Model, reached: &Reached<State>) -> Vec<Event> {
         let mut current = reached.states()[self.states[0]];
         let mut run = Vec::new();

@@ -40,14 +40,13 @@ const SCOPES: [Scope; 6] = [
     Scope { workers: 2, ids: 2, stock: [1, 0], refills: [0, 1], in_flight: 1, recovery: true, watches_stock: true },
 ];
 
-/// The scopes of callers that share one id. All banks are empty at first, and may be refilled.
+/// Models with one id, whose banks are empty at first and may be refilled.
 #[rustfmt::skip]
 const CALLERS: [Scope; 2] = [
     Scope { workers: 2, ids: 1, stock: [0, 0], refills: [1, 1], in_flight: 1, recovery: true, watches_stock: true },
     Scope { workers: 3, ids: 1, stock: [0, 0], refills: [1, 0], in_flight: 0, recovery: true, watches_stock: true },
 ];
 
-/// The scope in which mutants are explored.
 #[rustfmt::skip]
 const MUTANT_SCOPE: Scope =
     Scope { workers: 2, ids: 1, stock: [0, 0], refills: [1, 1], in_flight: 1, recovery: false, watches_stock: true };
@@ -69,7 +68,7 @@ fn verify(scope: Scope) -> usize {
 }
 
 #[test]
-fn callers_alone_cannot_run_for_ever() {
+fn calls_end_if_no_fault_happens() {
     for scope in CALLERS {
         let model = Model { protocol: Protocol::Faithful, scope };
         let reached = no_counterexample(&model, explore(&model));
@@ -88,12 +87,12 @@ fn final_write_must_be_conditional() {
 }
 
 #[test]
-fn giving_up_must_be_recorded_before_the_release() {
+fn claim_must_be_given_up_in_the_record_before_its_release() {
     assert_eq!(property_broken_by(Protocol::ReleaseBeforeGivingUp), Property::NeverTwo);
 }
 
 #[test]
-fn giving_up_must_end_the_claim() {
+fn claim_that_is_given_up_must_be_ended() {
     assert_eq!(property_broken_by(Protocol::NoFence), Property::NothingLost);
 }
 
@@ -103,17 +102,17 @@ fn loser_of_the_final_write_must_not_release_the_claim() {
 }
 
 #[test]
-fn empty_bank_must_not_be_the_final_choice() {
+fn id_with_an_empty_bank_may_choose_another_bank() {
     assert_eq!(property_broken_by(Protocol::NothingIsFinal), Property::AnotherBank);
 }
 
 #[test]
-fn end_of_an_intent_of_the_same_call_must_count_as_empty() {
+fn a_model_that_ignores_its_own_ended_intent_is_caught() {
     assert_eq!(property_broken_by(Protocol::IgnoresItsOwnEnd), Property::CallsEnd);
 }
 
 #[test]
-fn end_of_an_older_intent_must_not_count_as_empty() {
+fn a_model_that_trusts_an_earlier_calls_ended_intent_is_caught() {
     assert_eq!(property_broken_by(Protocol::TrustsAnyEnd), Property::TrueEmpty);
 }
 

@@ -8,7 +8,7 @@ use crate::state::State;
 use crate::stores::{BANKS, Bank, Reply, Request};
 use crate::symbol::Name;
 
-/// The size of the world. Calls and crashes are not limited.
+/// The size of the model. The numbers of calls and crashes are not limited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub(crate) workers: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Scope {
     pub(crate) stock: [u8; BANKS],
     pub(crate) refills: [u8; BANKS],
     pub(crate) in_flight: usize,
-    /// Whether recoveries run next to the calls.
+    /// Whether workers may also recover records.
     pub(crate) recovery: bool,
     /// Whether to check that `Empty` is only returned for a bank that was empty.
     pub(crate) watches_stock: bool,
@@ -24,7 +24,6 @@ pub(crate) struct Scope {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A worker sends a request and gets the reply.
     Step {
         worker: Name,
         call: Call,
@@ -32,14 +31,14 @@ pub(crate) enum Event {
         reply: Reply,
         progress: Progress,
     },
-    /// A worker sends a request and gets no reply. The worker will send the request again, or crash.
+    /// A worker sends a request and gets no reply.
     Timeout {
         worker: Name,
         call: Call,
         request: Request,
     },
     Crash(Name),
-    /// A request in flight takes effect. The request stays in flight as long as it could have another effect.
+    /// A request in flight takes effect.
     Landing {
         request: Request,
         reply: Reply,
@@ -90,11 +89,12 @@ impl World for Model {
 }
 
 impl Model {
-    /// Adds the events in which the first idle worker begins a call. All idle workers are interchangeable.
+    /// Adds the events in which an idle worker begins a call.
     fn beginnings(&self, state: &State, next: &mut Vec<(Event, State)>) {
         if state.calls().count() == self.scope.workers {
             return;
         }
+        // All idle workers are interchangeable, so the first idle worker is enough.
         if let Some(worker) = state.workers.iter().position(|worker| worker.call.is_none()) {
             for call in self.possible_calls(state) {
                 self.steps(state, worker, call, next);

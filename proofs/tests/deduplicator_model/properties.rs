@@ -7,9 +7,9 @@ use crate::protocol::{Call, Progress};
 use crate::state::State;
 use crate::stores::{BANKS, Bank, Holding, Id, Item, Record};
 
-/// The largest number of requests of a call while no other call is in progress.
 // In the longest run, the claim has ended and the next write is not applied. The call then gives up the other intent
 // and its own intent, with four requests each.
+/// The maximum number of requests of a call that runs alone.
 const LONE_STEPS: usize = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl fmt::Display for Property {
     }
 }
 
-/// A broken property. `run` has the events after the state that are needed to show the violation.
+/// A broken property. `run` contains the events from the checked state to the violation.
 #[derive(Clone, Debug)]
 pub(crate) struct Violation {
     pub(crate) property: Property,
@@ -83,7 +83,7 @@ fn answers_agree(state: &State, id: Id) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks that the item that a record assigns to an id is held by the claim of this id.
+/// Checks that the claim in the id's record holds the assigned item.
 fn assigned_item_is_held(state: &State, id: Id) -> Result<(), Violation> {
     let Record::Assigned(_, claim, item) = state.stores.record(id) else {
         return Ok(());
@@ -156,7 +156,7 @@ struct Done {
     run: Vec<Event>,
 }
 
-/// Runs a call to its end while nothing else happens. A call that does not end is a violation.
+/// Runs a call to its end without other events. Returns a violation if the call does not end.
 fn run_alone(model: &Model, state: &State, worker: usize, call: Call) -> Result<Done, Violation> {
     let (mut state, mut call) = (*state, call);
     let (mut run, mut next) = (Vec::new(), Vec::new());

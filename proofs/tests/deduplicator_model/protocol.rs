@@ -7,7 +7,7 @@ pub(crate) enum Protocol {
     Faithful,
     /// The item is written into the record even if the record has changed.
     UnconditionalWrite,
-    /// The claim is released while the record still names it.
+    /// The claim is released while the record still names the claim.
     ReleaseBeforeGivingUp,
     /// The claim is given up but never ended, so a late take still gets an item.
     NoFence,
@@ -17,7 +17,7 @@ pub(crate) enum Protocol {
     NothingIsFinal,
     /// A call whose intent was given up by another call tries the bank again, with a new intent.
     IgnoresItsOwnEnd,
-    /// A call concludes from any given-up intent that its bank is empty, even from an intent written before the call.
+    /// A call takes any given-up intent as a sign that the bank is empty, even an intent written before the call.
     TrustsAnyEnd,
 }
 
@@ -33,22 +33,21 @@ pub(crate) enum Stage {
     Choose(Option<Bank>),
 }
 
-/// A call in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Call {
     pub(crate) id: Id,
     pub(crate) stage: Stage,
-    /// The requested bank; `None` for a recovery, or once the call found the bank empty.
+    /// The requested bank, or `None` for a recovery and after the call found the bank empty.
     pub(crate) wish: Option<Bank>,
-    /// The version of the record that the call's next write compares.
+    /// The version of the record that the call's next write expects.
     pub(crate) met: Version,
-    /// The last intent that the call sent.
+    /// The claim of the last intent that the call sent.
     pub(crate) wrote: Option<Claim>,
     /// Whether the requested bank had items at every moment of the call, if the scope watches the stock.
     pub(crate) always_stocked: bool,
 }
 
-/// What a call does after a reply.
+/// The effect of a reply: the call's next request, or the call's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     Next(Call),
@@ -135,7 +134,7 @@ impl Call {
         Self { wrote: None, ..self }.go(Stage::Choose(self.wish))
     }
 
-    /// Gives up an ended claim. If this call wrote the claim's intent, also drops the bank from the call's wish.
+    /// Gives up an ended claim, and also the bank if this call wrote the claim's intent.
     fn ended(self, protocol: Protocol, bank: Bank, claim: Claim) -> Progress {
         // A call gives an intent up only if the bank was empty, but an older intent may have been given up long ago.
         let tells = match protocol {
@@ -173,7 +172,7 @@ impl Call {
         }
     }
 
-    /// Returns whether the next steps may depend on whether the call itself wrote the intent `own`.
+    /// Returns whether the call must still remember that it wrote the intent with the claim `own`.
     pub(crate) fn relies_on(self, own: Claim, may_be_met: bool) -> bool {
         let matters = match self.stage {
             Stage::Take(_, claim) => claim == own,

@@ -7,7 +7,6 @@ use crate::symbol::Name;
 pub(crate) const WORKERS: usize = 3;
 pub(crate) const IN_FLIGHT: usize = 2;
 
-/// A worker. A worker without a call is idle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Worker {
     pub(crate) call: Option<Call>,
@@ -19,7 +18,7 @@ pub(crate) struct State {
     pub(crate) stores: Stores,
     pub(crate) workers: [Worker; WORKERS],
     pub(crate) in_flight: [Option<Request>; IN_FLIGHT],
-    /// For each id, the items that callers ever got.
+    /// For each id, the items that callers have got.
     pub(crate) answers: [Items; IDS],
     id_names: [Name; IDS],
     claims_known: u8,
@@ -42,7 +41,7 @@ impl State {
         (0..).zip(self.id_names).map(|(index, name)| Id { index, name })
     }
 
-    /// Returns the calls in progress with their workers.
+    /// Returns the calls in progress, with the numbers of their workers.
     pub(crate) fn calls(&self) -> impl Iterator<Item = (usize, Call)> {
         self.workers.iter().enumerate().filter_map(|(worker, Worker { call, .. })| Some((worker, (*call)?)))
     }
@@ -95,7 +94,7 @@ impl State {
         }
     }
 
-    /// Returns the same state for all states that differ only in facts without effect on the future.
+    /// Removes facts that have no effect on the future, so that equivalent states become equal.
     pub(crate) fn canonical(mut self, protocol: Protocol) -> Self {
         self.watch_stock();
         self.forget_spent_requests();
@@ -108,7 +107,7 @@ impl State {
         self
     }
 
-    /// Notes the calls in progress whose requested bank is empty now.
+    /// Marks the calls in progress whose requested bank is empty now.
     fn watch_stock(&mut self) {
         let free = self.stores.free;
         for call in self.workers.iter_mut().filter_map(|worker| worker.call.as_mut()) {
@@ -154,8 +153,7 @@ impl State {
         self.in_flight.sort_unstable();
     }
 
-    /// Numbers claims in a fixed order of use. Drops claims that hold nothing and that no record, call or request
-    /// names.
+    /// Numbers claims in a fixed order, and drops claims that hold nothing and are not used.
     fn renumber_claims(&mut self) {
         let mut numbering = Numbering::default();
         self.for_each_claim(|claim| claim.index = numbering.number(claim.index));

@@ -5,15 +5,15 @@ use crate::symbol::Symbol;
 pub(crate) const IDS: usize = 2;
 pub(crate) const BANKS: usize = 2;
 const ITEMS_PER_BANK: u8 = 2;
-/// The largest number of claims in a state.
+/// The maximum number of claims in a state.
 pub(crate) const CLAIMS: usize = 10;
 
 pub(crate) type Bank = u8;
-/// The number of an item. Items are numbered through all banks, so the number determines the bank.
+/// The number of an item, unique across all banks.
 pub(crate) type Item = u8;
 
 pub(crate) type Id = Symbol;
-/// A claim: an id with an intent's nonce.
+/// A claim, made of an id and the nonce of an intent.
 pub(crate) type Claim = Symbol;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,19 +39,18 @@ impl Record {
     }
 }
 
-/// The version of a record, reduced to whether it is current. A superseded version never becomes current again.
+/// Whether a version of a record is the current version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Version {
     Current,
     Superseded,
 }
 
-/// The condition for a write to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Condition {
     Absent,
     Unchanged(Version),
-    /// No condition, which only a mutant uses.
+    /// No condition, only in a mutant.
     Whatever,
 }
 
@@ -88,7 +87,7 @@ impl Request {
 pub(crate) enum Reply {
     /// The write was applied. Contains the written record.
     Won(Record),
-    /// The current record, because a read asked for it or a write was not applied.
+    /// The current record: the answer to a read, or to a write that was not applied.
     Met(Record),
     Holds(Item),
     Empty,
@@ -105,7 +104,7 @@ pub(crate) enum Holding {
     Ended,
 }
 
-/// A set of items.
+/// A set of items, with one bit per item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Items(u8);
 
@@ -211,7 +210,7 @@ impl Stores {
         Reply::Holds(item)
     }
 
-    /// Ends a claim, even an unknown claim.
+    /// Ends a claim, even if no item was taken with it.
     fn release(&mut self, claim: Claim) -> Reply {
         if let Holding::Held(item) = self.holding(claim) {
             self.free.insert(item);

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// The name of a symbol in a trace. Two states that differ only in names are equal.
+/// A name that traces show and comparisons ignore.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Name(pub(crate) u8);
 
@@ -32,7 +32,7 @@ impl Hash for Name {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// A number of which only the equality matters. The index may be renumbered, but the name in traces stays.
+/// A number that is only compared for equality, and the symbol's unchanging name in traces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Symbol {
     pub(crate) index: u8,

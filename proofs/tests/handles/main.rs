@@ -12,7 +12,7 @@ use storagebox::{Counted, DynamoStore, Store, Taken};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_testkit::servers;
 
-/// The number of people in the short run.
+/// The number of people in the short tests.
 const FEW: usize = 150;
 const MANY: usize = 10_000;
 
@@ -64,8 +64,8 @@ async fn void_calls_leave_few_rows_and_upkeep_deletes_them_on_redis() {
 /// The time for which a store remembers ended claims and void calls.
 const MEMORY: Duration = Duration::from_secs(20);
 
-/// Makes calls that are all refused, and loses every third reply. Checks that only calls with a lost reply leave a row,
-/// and that upkeep deletes the rows once the store no longer remembers the calls.
+/// Makes refused calls, a third of them with a lost reply. Checks that only calls with a lost reply leave rows, and
+/// that upkeep later deletes the rows.
 async fn refuse_and_forget(far: &Far) {
     let Far { store, proxy } = far;
     store.setup().await.unwrap();
@@ -88,11 +88,11 @@ async fn refuse_and_forget(far: &Far) {
     );
 }
 
-/// The number of people between two moments at which all connections are closed.
+/// All connections are closed each time that this number of people have made their calls.
 const IDLE: usize = 50;
 
-/// Lets each person call a bank and a counter that have enough for half of the people. Checks that no call fails, that
-/// no two people get the same item, and that the other half of the people is refused.
+/// Calls a bank and a counter for each person, with stock for half of the people. Checks that half of the people are
+/// refused, and that all items are different.
 async fn assign(far: &Far, people: usize) {
     far.store.setup().await.unwrap();
     assign_items(far, people).await;
@@ -156,7 +156,6 @@ async fn sell_pieces(far: &Far, people: usize) {
     );
 }
 
-/// A store whose server is behind a proxy.
 struct Far {
     proxy: Proxy,
     store: Store,
@@ -179,8 +178,7 @@ impl Far {
         Self::by_url(servers::shared_redis().unwrap().url(), "prefix=handles").await
     }
 
-    /// Opens a store behind a proxy. `apart` is the option of the URL that separates the store from others on the
-    /// server.
+    /// Opens a store behind a proxy. `apart` is a URL option that separates the store from other stores on the server.
     async fn by_url(url: &str, apart: &str) -> Self {
         let (address, authority) = address_of(url);
         let proxy = Proxy::start(address).await.unwrap();
@@ -189,7 +187,6 @@ impl Far {
         Self { store: Store::open(format!("{url}{mark}{apart}")).await.unwrap(), proxy }
     }
 
-    /// Opens a DynamoDB store behind a proxy, with credentials that every stand-in for DynamoDB accepts.
     async fn dynamodb() -> Self {
         let (address, _) = address_of(servers::shared_dynamodb().unwrap().url());
         let proxy = Proxy::start(address).await.unwrap();

@@ -20,20 +20,20 @@ use mutants::Mutant;
 use run::{Limits, Run};
 use scenario::{SCENARIOS, Scenario};
 
-/// Every order of the steps, with at most one crash before any step.
+/// Allows every order of the steps, and one crash.
 const CRASHES: Limits = limits(usize::MAX, 1, true, 0);
-/// Every order of the steps, with time passing at most once, between any two steps.
+/// Allows every order of the steps, and one advance of the clock.
 const MOMENTS: Limits = limits(usize::MAX, 0, true, 1);
-/// At most one switch between workers, one fault of any kind, and one moment at which time passes.
+/// Allows one switch between workers, one fault of any kind, and one advance of the clock.
 const BOTH: Limits = limits(1, 1, false, 1);
-/// At most three switches between workers, one fault of any kind, and one moment at which time passes.
+/// Allows three switches between workers, one fault of any kind, and one advance of the clock.
 const WIDE: Limits = limits(3, 1, false, 1);
 
 const fn limits(switches: usize, faults: usize, only_crashes: bool, moments: usize) -> Limits {
     Limits { of_workers: workers::Limits { switches, faults, only_crashes }, moments }
 }
 
-/// Makes every possible run, and returns their number.
+/// Makes every possible run within the limits. Returns the number of runs.
 fn explore(scenario: &'static Scenario, mutant: Option<Mutant>, limits: Limits) -> Result<u64, String> {
     every_run(|choices| {
         let mut run = Run::new(scenario, mutant, limits);
@@ -52,23 +52,23 @@ fn all(limits: Limits) {
 }
 
 #[test]
-fn every_order_with_a_crash_keeps_the_promises() {
+fn every_step_order_with_a_crash_keeps_the_promises() {
     all(CRASHES);
 }
 
 #[test]
-fn every_order_with_time_passing_keeps_the_promises() {
+fn every_step_order_with_a_clock_advance_keeps_the_promises() {
     all(MOMENTS);
 }
 
 #[test]
-fn a_fault_with_one_worker_switch_keeps_the_promises() {
+fn promises_hold_with_one_fault_and_one_worker_switch() {
     all(BOTH);
 }
 
 #[test]
 #[ignore = "minutes: cargo xtask prove tokens"]
-fn a_fault_with_three_worker_switches_keeps_the_promises() {
+fn promises_hold_with_one_fault_and_three_worker_switches() {
     all(WIDE);
 }
 

@@ -34,7 +34,6 @@ impl Mutant {
         Self::KeepsRecords,
     ];
 
-    /// Returns the clause that the mutant breaks.
     pub(crate) fn breaks(self) -> &'static str {
         match self {
             Self::StaleToken | Self::LostToken | Self::KeepsTokens | Self::LeasesToEach | Self::CompletesTheFenced => {

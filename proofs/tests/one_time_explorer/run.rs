@@ -17,19 +17,16 @@ use crate::scenario::Scenario;
 use crate::told::{Known, Told};
 use crate::work::worked;
 
-/// The limits of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) of_workers: workers::Limits,
-    /// How often time may pass in a run.
+    /// The number of times that the clock may advance in a run.
     pub(crate) moments: usize,
 }
 
-/// An upper bound of the steps of a run.
 const STEPS: usize = 200;
 
 pub(crate) const TOKEN: &str = "token";
-/// The duration of leases.
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 /// The time for which results are replayed.
 pub(crate) const REPLAY: Duration = Duration::from_secs(600);
@@ -40,22 +37,21 @@ pub(crate) struct Run {
     pub(crate) told: Arc<Mutex<Told>>,
     pub(crate) ids: Arc<Counted>,
     pub(crate) workers: Workers,
-    /// For each worker, what was known at the first step of its call; `None` before the first step.
+    /// For each worker, the facts that were known at the first step of its call, or `None` before that step.
     known: Vec<Arc<Mutex<Option<Known>>>>,
-    /// How often time may still pass in this run.
+    /// The number of times that the clock may still advance in this run.
     moments: usize,
-    /// Whether the time to replay results was over at any moment.
+    /// Whether the time to replay results has ended.
     pub(crate) was_over: bool,
 }
 
-/// An event that may happen next.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Of(workers::Event),
     Pass(Duration),
 }
 
-/// Predictable, unique ids.
+/// A source of predictable, unique ids.
 #[derive(Debug, Default)]
 pub(crate) struct Counted(AtomicUsize);
 
@@ -65,7 +61,6 @@ impl Ids for Counted {
     }
 }
 
-/// Opens the one-time tokens of a store.
 pub(crate) fn tokens_of(store: &dyn Backend, ids: &Arc<Counted>) -> OneTimeTokens {
     let name = "links".parse().expect("a name");
     let tokens = store.token_store(&name).expect("tokens");
@@ -139,7 +134,7 @@ impl Run {
         lock(&self.told).passed(time >= REPLAY);
     }
 
-    /// Notes what is known now, if this is the first step of the worker's call.
+    /// Records the known facts before the first step of the worker's call.
     fn set_off(&self, worker: usize) {
         let mut known = lock(&self.known[worker]);
         if known.is_none() {
@@ -147,7 +142,7 @@ impl Run {
         }
     }
 
-    /// Returns what the callers and the store know now.
+    /// Returns the facts that the callers and the store know now.
     pub(crate) fn known(&self) -> Known {
         let name = "links".parse().expect("a name");
         let records = self.store.dedup_repo(&name).expect("records");
@@ -156,7 +151,6 @@ impl Run {
     }
 }
 
-/// Returns the store behind this gate.
 fn gated(store: &MemoryStore, mutant: Option<Mutant>, gate: &Gate) -> Layered {
     let store: Arc<dyn Backend> = match mutant {
         Some(mutant) => Arc::new(Layered::new(Arc::new(store.clone()), Arc::new(mutant))),

@@ -1,6 +1,5 @@
 //! The workers on the token.
 
-/// The workers of one exploration.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -10,11 +9,10 @@ pub(crate) struct Scenario {
 /// The work of a worker, which repeats each call until the call is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Begins a use of the token for this caller and commits.
+    /// Begins a use of the token for this caller, and commits it.
     Use(&'static str),
-    /// Begins a use of the token for this caller and aborts the lease.
+    /// Begins a use of the token for this caller, and aborts it.
     GiveBack(&'static str),
-    /// Peeks at the token.
     Peek,
     /// Finishes the commits that other workers left unfinished.
     Recover,

@@ -7,26 +7,27 @@ use storagebox_core::{OpId, Payload, Peeked, TokenLease};
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     known: Known,
-    /// The operations that surely have a lease: they have begun and not ended, and no time has passed since.
+    /// The operations that certainly have a lease: they have not ended, and the clock has not advanced since they
+    /// began.
     holders: BTreeSet<OpId>,
     works: usize,
     /// The results whose commits returned `Fenced`.
     fenced: BTreeSet<String>,
-    /// Whether the time to replay results was over at any moment.
+    /// Whether the time to replay results has ended.
     was_over: bool,
     pub(crate) broken: Option<String>,
 }
 
-/// What the callers and the store know at the beginning of a call.
+/// The facts that the callers and the store know at the beginning of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    /// The result that callers got, if any caller got a result.
+    /// The result that callers got, or `None` if no caller got a result.
     result: Option<String>,
     /// Whether any caller got the answer that the token is gone.
     is_gone: bool,
-    /// Whether the store has the result.
+    /// Whether the store has a result.
     is_recorded: bool,
-    /// How often time has passed.
+    /// The number of times that the clock has advanced.
     moments: usize,
 }
 
@@ -64,8 +65,7 @@ impl Told {
         self.holders.remove(&lease.op);
     }
 
-    /// Notes that time has passed and all leases have lapsed. `is_over` says that the time to replay results is over
-    /// too.
+    /// Records that all leases have lapsed. `is_over` says whether the time to replay results has ended too.
     pub(crate) fn passed(&mut self, is_over: bool) {
         self.was_over |= is_over;
         self.known.moments += 1;

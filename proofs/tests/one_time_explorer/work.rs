@@ -58,7 +58,7 @@ pub(crate) async fn worked(
     Ok(format!("{committed:?}"))
 }
 
-/// Repeats a call until it is answered.
+/// Repeats a call until it succeeds.
 async fn again<T, F: Future<Output = Result<T>>>(call: impl Fn() -> F) -> T {
     loop {
         match call().await {

@@ -19,7 +19,7 @@ pub(crate) fn namespace(name: &str) -> Namespace {
     name.parse().expect("a name")
 }
 
-/// The sent messages, in the order of sending, each with whether its token existed.
+/// The sent messages, in the order of sending. The flag says whether the token existed when the message was sent.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
     pub(crate) sent: Mutex<Vec<(Outgoing, bool)>>,
@@ -48,7 +48,6 @@ impl Layer for Created {
     }
 }
 
-/// One worker's dispatcher.
 struct Sender {
     gate: Option<Gate>,
     wire: Arc<Wire>,
@@ -69,7 +68,7 @@ impl Dispatcher for Sender {
     }
 }
 
-/// Predictable, unique ids.
+/// A source of predictable, unique ids.
 #[derive(Debug, Default)]
 pub(crate) struct Counted(AtomicUsize);
 
@@ -79,7 +78,7 @@ impl Ids for Counted {
     }
 }
 
-/// A handler that appends the message's id to the state. Every run of the handler sends a different body.
+/// A handler that appends the message's id to the state, and sends a different body in every run.
 struct Adds {
     decides: Decides,
     ids: Arc<Counted>,
@@ -103,7 +102,6 @@ impl Handler for Adds {
     }
 }
 
-/// The store and the two endpoints of one run.
 #[derive(Clone)]
 pub(crate) struct Endpoints {
     pub(crate) store: MemoryStore,

@@ -61,7 +61,7 @@ fn changed_once(run: &Run, scenario: &Scenario, expected: &BTreeSet<&str>) -> Re
     }
 }
 
-/// Checks that all messages with the same cause were sent with the same id, token and body.
+/// Checks that all messages that the handler sent for one incoming message have the same id, token and body.
 fn sent_alike(run: &Run) -> Result<(), String> {
     let mut by_cause = BTreeMap::<String, BTreeSet<_>>::new();
     for (sent, is_there) in run.endpoints.wire.sent() {

@@ -21,10 +21,10 @@ use scenario::{Joined, SCENARIOS, Scenario};
 
 const IN_THE_GATE: Limits = Limits { switches: 1, faults: 1, only_crashes: false };
 const WIDE: Limits = Limits { switches: 3, faults: 1, only_crashes: false };
-/// Every order of two workers' steps.
+/// Allows every order of the workers' steps, without faults.
 const ALL_ORDERS: Limits = Limits { switches: usize::MAX, faults: 0, only_crashes: false };
 
-/// Makes every possible run, and returns their number.
+/// Makes every possible run within the limits. Returns the number of runs.
 fn explore(scenario: &'static Scenario, joined: Joined, mutant: Option<Mutant>, limits: Limits) -> Result<u64, String> {
     every_run(|choices| {
         let mut run = Run::new(scenario, joined, mutant, limits);
@@ -46,18 +46,18 @@ fn all(limits: Limits) {
 }
 
 #[test]
-fn one_fault_and_one_worker_switch_keep_the_promises() {
+fn promises_hold_with_one_fault_and_one_worker_switch() {
     all(IN_THE_GATE);
 }
 
 #[test]
-fn every_order_of_two_workers_keeps_the_promises() {
+fn every_step_order_of_two_workers_keeps_the_promises() {
     all(ALL_ORDERS);
 }
 
 #[test]
 #[ignore = "minutes: cargo xtask prove tokens"]
-fn one_fault_and_three_worker_switches_keep_the_promises() {
+fn promises_hold_with_one_fault_and_three_worker_switches() {
     all(WIDE);
 }
 

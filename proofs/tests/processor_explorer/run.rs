@@ -13,7 +13,6 @@ use crate::judge::judge;
 use crate::mutants::Mutant;
 use crate::scenario::{Joined, Scenario, Work};
 
-/// An upper bound of the steps of a run.
 const STEPS: usize = 200;
 
 pub(crate) struct Run {
@@ -55,7 +54,6 @@ impl Run {
         Err("the run does not end".to_owned())
     }
 
-    /// Returns whether a message was given up.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
     }

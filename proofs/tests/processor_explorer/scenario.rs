@@ -1,6 +1,5 @@
 //! The workers and their messages.
 
-/// The workers and the handler of one exploration.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -32,15 +31,13 @@ impl Joined {
 /// The work of a worker, which repeats each call until the call is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Processes a copy of this message.
     Process(&'static str),
-    /// Resumes this message without a copy of it.
+    /// Finishes what another worker began for this message, without a copy of the message.
     Resume(&'static str),
-    /// Gives this message up.
     Abandon(&'static str),
 }
 
-/// The effect that the handler gives to a message.
+/// What the handler decides for each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decides {
     /// Every message changes the entity and sends one message.
@@ -49,7 +46,8 @@ pub(crate) enum Decides {
     Deletes,
     /// Every message changes the entity and sends nothing.
     SendsNothing,
-    /// Message `b` changes the entity and sends a message. Message `a` does the same after `b`, and nothing before `b`.
+    /// Message `b` changes the entity and sends a message. Message `a` does the same if `b` has changed the entity
+    /// before, and otherwise nothing.
     AfterTheOther,
 }
 

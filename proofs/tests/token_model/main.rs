@@ -44,7 +44,7 @@ const PLANS: [(&str, Plan); 8] = [
 ];
 
 #[test]
-fn the_plans_keep_every_promise() {
+fn plans_keep_every_promise() {
     let states: usize = thread::scope(|threads| {
         let runs = PLANS.map(|(name, plan)| threads.spawn(move || keeps_every_promise(name, plan, SCOPE)));
         runs.into_iter().map(|run| run.join().expect("a counterexample is printed above")).sum()
@@ -54,7 +54,7 @@ fn the_plans_keep_every_promise() {
 
 #[test]
 #[ignore = "minutes: cargo xtask prove tokens"]
-fn the_plans_keep_every_promise_in_wider_worlds() {
+fn plans_keep_every_promise_with_more_workers_and_requests() {
     let worlds = PLANS.into_iter().flat_map(|(name, plan)| WIDE.map(|scope| (name, plan, scope)));
     let states: usize = worlds.map(|(name, plan, scope)| keeps_every_promise(name, plan, scope)).sum();
     println!("{states} states in total");
@@ -67,8 +67,7 @@ fn keeps_every_promise(name: &str, plan: Plan, scope: Scope) -> usize {
     reached.states().len()
 }
 
-/// The article's last version breaks no safety promise. As the article says, tokens of abandoned attempts may stay, and
-/// the entry of a message may stay if its worker crashes between the last two steps.
+/// The article's last version breaks no safety promise, but may leave tokens and entries, as the article says.
 #[test]
 fn last_version_of_the_article_is_safe_and_leaves_garbage() {
     let world = Tokens { plan: Plan::ARTICLE, scope: SCOPE, demands: &Promise::SAFETY };
@@ -78,32 +77,30 @@ fn last_version_of_the_article_is_safe_and_leaves_garbage() {
     assert_eq!(broken_by("the article's last version", Plan::ARTICLE, &[Promise::NoResidue]), Promise::NoResidue);
 }
 
-/// In the first draft, all attempts use the same token id. The upstream endpoint creates a consumed token again, and
-/// the downstream endpoint processes its message twice.
+/// In the first draft, all attempts use the same token id, so that a consumed token is created again.
 #[test]
 fn first_draft_of_the_article_processes_a_message_twice() {
     let draft = Plan { ids: Ids::OfTheMessage, checkpoint: Checkpoint::None, ..Plan::ARTICLE };
     assert_eq!(broken_by("the first draft", draft, &[Promise::OneChange]), Promise::OneChange);
 }
 
-/// In the second draft, each attempt uses new token ids, but no checkpoint records the ids. A message is processed
-/// twice.
+/// In the second draft, each attempt uses new token ids, but no checkpoint records the ids.
 #[test]
 fn second_draft_of_the_article_processes_a_message_twice() {
     let draft = Plan { checkpoint: Checkpoint::None, ..Plan::ARTICLE };
     assert_eq!(broken_by("the second draft", draft, &[Promise::OneChange]), Promise::OneChange);
 }
 
-/// With a checkpoint, but with the same token ids for all attempts, a stalled worker creates a consumed token again.
+/// This plan has a checkpoint, but uses the same token ids for all attempts.
 #[test]
-fn checkpoint_with_the_same_ids_for_all_attempts_fails() {
+fn checkpoint_with_shared_ids_creates_a_consumed_token_again() {
     let shared = Plan { ids: Ids::OfTheMessage, ..Plan::ARTICLE };
     assert_eq!(broken_by("the checkpoint alone", shared, &Promise::SAFETY), Promise::NoResurrection);
 }
 
 /// Each plan omits one precaution, and breaks the promise that the precaution protects.
 #[test]
-fn every_precaution_is_needed() {
+fn plan_without_one_precaution_breaks_a_promise() {
     let split = Plan::SPLIT;
     #[rustfmt::skip]
     let mutants = [

@@ -1,6 +1,6 @@
 //! The variants of the algorithm: what is one step of a store, and which precautions are taken.
 
-/// A variant of the algorithm: which steps are one step of a store, and which precautions are taken.
+/// A variant of the algorithm, with the steps that are combined and the precautions that are taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// Whether the incoming token is read in one step with the entity.
@@ -11,8 +11,7 @@ pub(crate) struct Plan {
     pub(crate) creates_at_commit: bool,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) ids: Ids,
-    /// Whether a worker registers its token id in the entry before it creates the token, so that other workers can
-    /// discard the token.
+    /// Whether a worker writes its token id into the entry before the worker creates the token.
     pub(crate) registers: bool,
     pub(crate) cleanup: Cleanup,
     /// Whether consumed and discarded tokens cannot be created any more.
@@ -59,7 +58,7 @@ pub(crate) enum Cleanup {
 }
 
 impl Plan {
-    /// The article's last version.
+    /// The variant of the article's last version.
     pub(crate) const ARTICLE: Self = Self {
         reads_at_once: false,
         consumes_at_commit: false,
@@ -78,7 +77,7 @@ impl Plan {
         resends: false,
     };
 
-    /// The entity and both kinds of tokens in separate stores.
+    /// The variant with the entity and the tokens in separate stores.
     pub(crate) const SPLIT: Self = Self {
         checkpoint: Checkpoint::Field,
         registers: true,

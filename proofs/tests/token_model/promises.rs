@@ -8,9 +8,9 @@ use crate::store::Token;
 use crate::worker::Worker;
 use crate::world::{Event, Tokens};
 
-/// The largest number of steps of a worker that is alone.
+/// The maximum number of steps of a worker that runs alone.
 const STEPS: usize = 24;
-/// The largest number of rounds in which unacknowledged messages are delivered.
+/// The maximum number of times that all unacknowledged messages are delivered.
 const DELIVERIES: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl fmt::Display for Promise {
     }
 }
 
-/// A broken promise. `run` has the events after the state that are needed to show the violation.
+/// A broken promise. `run` contains the events from the checked state to the violation.
 #[derive(Clone, Debug)]
 pub(crate) struct Violation {
     pub(crate) promise: Promise,
@@ -101,8 +101,8 @@ fn may_be_processed_again(state: &State, endpoint: Endpoint, token: TokenId) -> 
     was_processed && state.entity(endpoint).entry.is_none() && state.token(token) == Token::Live
 }
 
-/// Delivers unacknowledged messages one after another, without faults, until all messages are acknowledged. Returns
-/// `None` if an attempt needs a token id and no id is left.
+/// Delivers all messages without faults until they are acknowledged. Returns `None` if no token id is left for an
+/// attempt.
 fn drained(world: &Tokens, state: &State) -> Option<(State, Vec<Event>)> {
     let (mut state, mut run) = (*state, Vec::new());
     for _ in 0..DELIVERIES {

@@ -65,7 +65,7 @@ impl Set {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     pub(crate) tokens: [Token; TOKENS],
-    /// The number of ids that have been drawn.
+    /// The number of token ids that workers have drawn.
     pub(crate) drawn: u8,
     pub(crate) entities: [Entity; 2],
     pub(crate) workers: [Option<Worker>; WORKERS],
@@ -118,7 +118,7 @@ impl State {
         std::iter::once((Endpoint::Upstream, FIRST)).chain(second)
     }
 
-    /// Draws a new id, or returns `None` if `most` ids have been drawn.
+    /// Returns a new token id, or `None` if `most` ids are already drawn.
     pub(crate) fn draw(&mut self, most: u8) -> Option<TokenId> {
         (self.drawn < most).then(|| {
             self.drawn += 1;
@@ -126,8 +126,7 @@ impl State {
         })
     }
 
-    /// Notes that the entity was written, so that workers and requests that loaded the entity before have an old
-    /// version.
+    /// Marks the workers and requests of this endpoint as stale, because the entity was written.
     pub(crate) fn outdate(&mut self, endpoint: Endpoint) {
         let workers = self.workers.iter_mut().flatten();
         workers.filter(|worker| worker.endpoint == endpoint).for_each(|worker| worker.stale = true);
@@ -135,8 +134,9 @@ impl State {
         requests.filter(|request| request.endpoint == endpoint).for_each(|request| request.stale = true);
     }
 
-    /// Notes that the entity is absent again. A worker that found the entity absent before cannot detect the change.
+    /// Removes the stale mark from the workers and requests that found the entity absent.
     pub(crate) fn forget(&mut self, endpoint: Endpoint) {
+        // The entity is absent again.
         let workers = self.workers.iter_mut().flatten();
         let of_old = workers.filter(|worker| worker.endpoint == endpoint && worker.found_absent);
         of_old.for_each(|worker| worker.stale = false);

@@ -57,7 +57,6 @@ pub(crate) enum Reply {
     TokenGone,
     /// Another attempt's token was chosen.
     Chosen(TokenId),
-    /// There is no entry.
     NoEntry,
 }
 

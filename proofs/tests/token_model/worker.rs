@@ -12,7 +12,6 @@ pub(crate) struct Worker {
     pub(crate) endpoint: Endpoint,
     pub(crate) incoming: TokenId,
     pub(crate) at: At,
-    /// The entry that the worker read last.
     found: Option<Entry>,
     pub(crate) found_absent: bool,
     pub(crate) stale: bool,
@@ -46,7 +45,7 @@ impl Worker {
         Self { endpoint, incoming, at, found, found_absent: false, stale: false, token_is_there: false, own }
     }
 
-    /// Returns the next write. Draws an id if the write needs one; returns `None` if no id is left.
+    /// Returns the next write. Returns `None` if the write needs a new id and no id is left.
     pub(crate) fn request(&mut self, plan: &Plan, state: &mut State, ids: u8) -> Option<Request> {
         let write = match self.at {
             At::Commit if self.endpoint.sends() && (plan.registers || plan.creates_at_commit) => {
@@ -186,7 +185,7 @@ impl Worker {
         }
     }
 
-    /// Moves the worker past sending its message. Returns the token with which the message is sent.
+    /// Moves the worker to the step after sending. Returns the token of the sent message.
     pub(crate) fn dispatch(&mut self, plan: &Plan) -> Option<TokenId> {
         self.at = match self.others().is_empty() || !plan.registers {
             true => Self::sent(plan),

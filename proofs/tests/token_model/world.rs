@@ -8,7 +8,7 @@ use crate::state::{Endpoint, State, TokenId};
 use crate::store::{Reply, Request, Token, Write};
 use crate::worker::{At, Worker};
 
-/// The size of the world. Crashes, copies and deliveries are not limited.
+/// The size of the model. The numbers of crashes, copies and deliveries are not limited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub(crate) workers: usize,
@@ -17,12 +17,10 @@ pub(crate) struct Scope {
     pub(crate) in_flight: usize,
 }
 
-/// A world that explores one variant of the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tokens {
     pub(crate) plan: Plan,
     pub(crate) scope: Scope,
-    /// The promises that are checked.
     pub(crate) demands: &'static [Promise],
 }
 
@@ -79,11 +77,12 @@ fn with_worker(mut state: State, place: usize, worker: Option<Worker>) -> State 
 }
 
 impl Tokens {
-    /// Adds the events in which the first free worker receives a copy. All free workers are interchangeable.
+    /// Adds the events in which a free worker receives a copy.
     fn receptions(&self, state: &State, next: &mut Vec<(Event, State)>) {
         if state.workers.iter().flatten().count() == self.scope.workers {
             return;
         }
+        // All free workers are interchangeable, so the first free worker is enough.
         let Some(free) = state.workers.iter().position(Option::is_none) else { return };
         for (endpoint, token) in state.copies() {
             let worker = Worker::new(&self.plan, endpoint, token);

@@ -14,7 +14,7 @@ use crate::text::{is_printable, printable};
 
 const AUTHORITY: &str = "://";
 
-/// Returns whether to print errors as JSON, even if the command line cannot be parsed.
+/// Returns whether the arguments, which may be invalid, ask for errors in JSON.
 pub(super) fn wants_json(args: &[OsString]) -> bool {
     args.iter().take_while(|&arg| arg != "--").any(|arg| arg == "--json")
 }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_harmless_error_is_unchanged() {
+    fn an_error_about_a_plain_argument_is_unchanged() {
         let error = Cli::try_parse_from(["storagebox", "pong"]).unwrap_err();
         let before = error.render().to_string();
         assert_eq!(made_safe(error).render().to_string(), before);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_as_json_has_its_texts_in_fields() {
+    fn json_error_has_error_help_and_usage_fields() {
         let missing = told(&["bank", "take", "vouchers"]);
         assert_eq!(missing["error"], "the following required arguments were not provided: <ID>");
         assert_eq!(missing["usage"], "storagebox bank take <NAMESPACE> <ID>");

@@ -33,7 +33,6 @@ pub(crate) struct Conform {
     pub reports: Vec<PathBuf>,
 }
 
-/// The help: what a run does to the server, what its verdict means, and how it ends.
 fn about_the_run() -> String {
     format!(
         "Makes prefixes of keys, schemas, a table or a folder of its own and removes them at the end. Without TLS it also \

@@ -6,7 +6,6 @@ use storagebox::Retention;
 use storagebox::bank::Hold;
 use storagebox::time::checked_duration;
 
-/// Why a text is no duration.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoDuration {
     #[error("{0}; write it like 30s, 15m, 2h or 7d")]
@@ -19,7 +18,6 @@ pub(super) fn hold(text: &str) -> Result<Hold, NoDuration> {
     Ok(Hold::For(any(text)?).checked()?)
 }
 
-/// Parses a duration or `forever`.
 pub(super) fn retention(text: &str) -> Result<Retention, NoDuration> {
     match text {
         "forever" => Ok(Retention::Forever),
@@ -41,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_parsed_as_people_write_them() {
+    fn durations_with_usual_units_are_parsed() {
         for (text, seconds) in [("30s", 30), ("15m", 900), ("2h", 7_200), ("7d", 604_800), ("1h 30m", 5_400)] {
             assert_eq!(hold(text).unwrap(), Hold::For(Duration::from_secs(seconds)), "{text}");
         }

@@ -40,7 +40,6 @@ Ctrl-C and SIGTERM are passed on to the command, and a second one kills it. If i
 otherwise nothing is, and the same command line runs it again. Once the command has ended, the first signal gives up \
 output that something else holds open. A caller that waits for another's run just ends.";
 
-/// Returns the sections for the page of a command.
 pub(crate) fn sections(command: &Command) -> Vec<Section> {
     if command.get_name() == "run" {
         return vec![("RECORD", RECORD), ("CRASHES", CRASHES), ("ENVIRONMENT", ENVIRONMENT), ("SIGNALS", SIGNALS)];

@@ -12,7 +12,6 @@ pub(crate) struct OfNamespace {
     pub name: Namespace,
 }
 
-/// Why a text is no namespace.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoNamespace {
     #[error("a namespace has 1 to {MAX_ID_BYTES} bytes, and no U+0000")]
@@ -21,7 +20,7 @@ pub(super) enum NoNamespace {
     Odd(Error),
 }
 
-/// Parses a namespace. Refuses a name with a line end, which would be another namespace.
+/// Parses a namespace, and refuses a name that ends with a line break.
 pub(super) fn namespace(text: &str) -> Result<Namespace, NoNamespace> {
     let namespace = Namespace::new(text).map_err(NoNamespace::Length)?;
     plain("the namespace", text).map(|()| namespace).map_err(NoNamespace::Odd)

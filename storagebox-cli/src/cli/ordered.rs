@@ -85,7 +85,6 @@ pub(crate) enum Stamps {
 }
 
 impl OfValues {
-    /// Returns the options for opening the namespace.
     pub(crate) fn options(&self) -> Result<OrderedOptions, Error> {
         let stamping = match (self.stamps, self.max_skew) {
             (Stamps::Time, None) => OrderedOptions::time().stamping,
@@ -121,7 +120,7 @@ pub(crate) struct OfWrite {
 }
 
 impl OfWrite {
-    /// Returns the stamp of a new write. In a namespace of times, refuses a number that cannot be a time in
+    /// Returns the stamp of a new write. If stamps are times, refuses a number that is not a plausible time in
     /// milliseconds.
     pub(crate) fn stamp(&self, of: &OfValues) -> Result<Stamp, Error> {
         match (self.at, of.stamps) {
@@ -130,7 +129,7 @@ impl OfWrite {
         }
     }
 
-    /// Returns the stamp as given, without checking that its number is a plausible time.
+    /// Returns the stamp as the user gave it, without checking that its number is a plausible time.
     pub(crate) fn that_stands(&self) -> Stamp {
         let (At::Number(at) | At::Time(at)) = self.at;
         Stamp::new(at, self.writer.clone())
@@ -236,9 +235,9 @@ mod tests {
         }
     }
 
-    /// A number of seconds or microseconds would be read as a wrong time.
+    /// A time in seconds or microseconds has another number of digits than a time in milliseconds.
     #[test]
-    fn a_time_as_a_number_must_be_in_milliseconds() {
+    fn a_time_that_is_not_in_milliseconds_is_refused() {
         for millis in ["1721769060000", "100000000000", "9999999999999"] {
             assert_eq!(stamp(&[millis]), Ok(millis.parse().unwrap()));
         }

@@ -15,7 +15,6 @@ pub(crate) enum At {
     Time(i64),
 }
 
-/// Why a text is no stamp.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoStamp {
     #[error("it is no time such as 2024-07-23T21:11:00.000Z, and no whole number")]
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_text_is_parsed_no_time_is_before_1970() {
+    fn fuzz_no_parsed_time_is_before_1970() {
         storagebox_fuzz::texts(&["2024-07-23T21:11:00.123+02:00", "1721769060000", "2024-12-31 23:59:60Z"], |text| {
             if let Ok(At::Time(millis)) = at(text) {
                 assert!(millis >= 0, "{text}");

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use storagebox::{Error, ErrorKind};
 
-/// Refuses an id or an item that ends with a line end. A loop over the lines of a file may leave a carriage return,
-/// which would give one person two ids.
+/// Refuses an id or an item that ends with a line break.
 pub(crate) fn without_line_end(text: &str) -> Result<&str, Error> {
     match text.ends_with(['\r', '\n']) {
         true => Err(Error::new(ErrorKind::InvalidInput, "the value ends with a line end; remove the line end")),

@@ -10,7 +10,7 @@ use super::store_command::{Output, StoreCommand};
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
 
-/// Runs the command without reserved files.
+/// Runs the command with an empty list of reserved files.
 pub(super) async fn ask(
     command: impl StoreCommand + Send,
     store: &Store,
@@ -32,7 +32,7 @@ pub(super) async fn text(command: impl StoreCommand + Debug + Send, store: &Stor
     (exit, String::from_utf8(bytes).unwrap())
 }
 
-/// Returns the exit code and the only answer of a command. Asserts the fields in `repeated`, and removes them.
+/// Checks the fields in `repeated`, and returns the exit code and the other fields of the answer.
 pub(super) async fn facts<const N: usize>(
     command: impl StoreCommand + Debug + Send,
     store: &Store,

@@ -11,11 +11,10 @@ use crate::output::Reserved;
 use crate::progress::Progress;
 use crate::rejects::{Rejected, Rejects};
 
-/// The maximum number of values per call.
 const BATCH: usize = 5_000;
 
 pub(crate) enum Batches<V> {
-    /// The values of the command line; `None` after they were returned.
+    /// The values of the command line, until they are returned.
     Given(Option<Vec<V>>),
     File(Box<OfLines>),
 }
@@ -27,7 +26,7 @@ pub(crate) struct OfLines {
 }
 
 impl<V: Value> Batches<V> {
-    /// Returns the values of the file, if the command line names one, and otherwise the given values.
+    /// Returns the values of the file if the command line names a file, and otherwise the values of the command line.
     pub(crate) async fn of(
         given: Vec<V>,
         of: &OfFile,

@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Error, ErrorKind, MemoryStore, Result, Store, async_trait};
 
-/// Returns an empty store with the policy of the command.
+/// Returns an empty store without a deadline per call, like the stores that the command opens.
 pub(crate) fn memory() -> Store {
     Store::new(MemoryStore::new()).without_deadline()
 }
 
-/// Returns a store that is not set up.
+/// Returns a store that needs a `setup` before a `ping` succeeds.
 pub(crate) fn bare() -> Store {
     let is_set_up = AtomicBool::new(false);
     memory().layer(Instead(move |call: &Call<'_>| match call.operation() {
-        "ping" if !is_set_up.load(Ordering::Relaxed) => Err(Error::new(ErrorKind::NotSetUp, "the store is bare")),
+        "ping" if !is_set_up.load(Ordering::Relaxed) => Err(Error::new(ErrorKind::NotSetUp, "the store is not set up")),
         operation => {
             is_set_up.fetch_or(operation == "setup", Ordering::Relaxed);
             Ok(None)
@@ -35,7 +35,7 @@ pub(crate) fn failing(kind: ErrorKind, failures: usize) -> Store {
     }))
 }
 
-/// Returns a store that applies every call, and loses every other reply, from the first one on.
+/// Returns a store that applies every call, and loses the first and then every second reply.
 pub(crate) fn loses_replies(store: &Store) -> Store {
     let calls = AtomicUsize::new(0);
     store.clone().layer(After(move |_: &Call<'_>, answer| match calls.fetch_add(1, Ordering::Relaxed) % 2 {
@@ -44,7 +44,7 @@ pub(crate) fn loses_replies(store: &Store) -> Store {
     }))
 }
 
-/// Returns a store that applies every call, and answers only the first `answers` calls.
+/// Returns a store that applies every call, but answers only the first `answers` calls.
 pub(crate) fn stops_after(store: &Store, answers: usize) -> Store {
     let calls = AtomicUsize::new(0);
     store.clone().layer(After(move |_: &Call<'_>, answer| match calls.fetch_add(1, Ordering::Relaxed) {
@@ -69,7 +69,7 @@ macro_rules! tampers {
 
 pub(crate) use tampers;
 
-/// A layer that calls the function before each call. `None` makes the call, and anything else replaces the answer.
+/// A layer that asks the function for an answer before each call, and makes the call only without an answer.
 pub(crate) struct Instead<F>(pub F);
 
 /// A layer that calls the function with each answer.

@@ -11,7 +11,6 @@ use crate::exit::{Exit, Failure};
 use crate::output::{csv_to, quoted};
 use crate::terminal;
 
-/// One field of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cell<'a> {
     Text(&'a str),
@@ -21,7 +20,6 @@ pub(crate) enum Cell<'a> {
     None,
 }
 
-/// An entry as a row.
 pub(crate) trait Row {
     const HEADER: &'static [&'static str];
 
@@ -29,7 +27,7 @@ pub(crate) trait Row {
     fn cells(&self) -> Vec<Cell<'_>>;
 }
 
-/// Writes each page as soon as it is read. A closed pipe is no failure.
+/// Writes each page as soon as it is read. A closed pipe is not an error.
 pub(crate) async fn list<'a, R: Row + 'a>(
     listing: impl Fn() -> Listing<'a, R>,
     limit: Option<u64>,

@@ -10,12 +10,11 @@ use crate::input::Lines;
 use crate::progress::Progress;
 use crate::rejects::Rejects;
 
-/// The result of a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Loaded {
     pub added: u64,
     pub already_there: u64,
-    /// The items of `already_there` that a lost attempt of this run may have added.
+    /// The number of items in `already_there` that a lost attempt of this run may have added.
     pub perhaps_ours: u64,
 }
 

@@ -12,7 +12,7 @@ tokio::task_local! {
     static IS_ANY_LOST: Cell<bool>;
 }
 
-/// A layer that notes lost attempts. The handle around it retries, and returns only the result of the last attempt.
+/// A layer that notes lost attempts, because a handle returns only the result of the last attempt of a call.
 #[derive(Debug)]
 struct LossWatch;
 
@@ -36,12 +36,12 @@ impl LossAwareBank {
         store.clone().layer(LossWatch).with_retry(retry).bank(name).map(Self)
     }
 
-    /// Adds the items. Returns also whether an attempt was lost.
+    /// Adds the items, and also returns whether an attempt was lost.
     pub(crate) async fn add(&self, items: &[Item]) -> Result<(Added, bool)> {
         watched(self.0.add(items)).await
     }
 
-    /// Assigns an item to the id. Returns also whether an attempt was lost.
+    /// Assigns an item to the id, and also returns whether an attempt was lost.
     pub(crate) async fn assign(&self, id: &ClaimId) -> Result<(Taken, bool)> {
         watched(self.0.assign(id)).await
     }

@@ -9,7 +9,6 @@ use crate::exit::{Exit, Failure};
 use crate::store;
 use crate::terminal;
 
-/// The number of entries that one call deletes.
 const BATCH: usize = 1_000;
 
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {

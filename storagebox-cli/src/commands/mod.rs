@@ -29,7 +29,7 @@ mod token;
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Failure};
 
-/// Runs the guard of a run if this process was started as one. Returns whether it was.
+/// Runs the guard process if this process was started as a guard. Returns whether this process is a guard.
 pub(crate) fn is_a_guard() -> bool {
     #[cfg(unix)]
     return dedup::run::guard::was_asked_for();

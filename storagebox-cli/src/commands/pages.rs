@@ -6,7 +6,7 @@ use tokio::task::yield_now;
 
 pub(crate) const PAGE: usize = 1_000;
 
-/// A listing in pages that are larger than the pages of its stream.
+/// A listing that a command reads page by page, and the cursor of its next page.
 pub(crate) struct Pages<L> {
     listing: L,
     cursor: Option<Cursor>,
@@ -18,7 +18,7 @@ impl<'a, T: 'a, L: Fn() -> Listing<'a, T>> Pages<L> {
         Self { listing, cursor: None, at_end: false }
     }
 
-    /// Reads at most `limit` entries. A page may be empty although more entries follow. Returns `None` at the end.
+    /// Reads a page of at most `limit` entries, which may be empty. Returns `None` after the last page.
     pub(crate) async fn next(&mut self, limit: usize) -> Result<Option<Vec<T>>> {
         if self.at_end {
             return Ok(None);

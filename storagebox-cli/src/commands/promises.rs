@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::store;
 use crate::terminal;
 
-/// Shows the promises. Makes no call of the store.
+/// Shows the promises, without a call of the store.
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::open(global).await?;
     show(&store, global.json, &mut terminal::stdout(global.json))?;

@@ -14,9 +14,10 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     store::closed(&store, answer).await?.print(&mut terminal::stdout(global.json), global.json)
 }
 
-/// Sets up the store, even if an older version has set it up, because this version may need more.
+/// Sets up the store.
 async fn set_up(store: &Store) -> Result<Answer, Failure> {
     let before = store::ping(store).await;
+    // A store that an older version has set up may lack objects of this version.
     store.setup().await?;
     let outcome = match before {
         Ok(()) => "was_set_up",
@@ -51,7 +52,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_lasting_fault_names_the_step_and_the_backend() {
+    async fn setup_error_names_the_step_and_the_backend() {
         let store = failing(ErrorKind::Unavailable, usize::MAX);
         let failure = set_up(&store).await.unwrap_err();
         assert_eq!(failure.to_string(), "cannot set up the store on memory: as the test asked");
@@ -59,7 +60,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_right_is_not_retried() {
+    async fn setup_that_the_server_denies_is_not_retried() {
         let store = failing(ErrorKind::Denied, 2);
         let failure = set_up(&store).await.unwrap_err();
         assert!(failure.help().contains("may create things"), "{}", failure.help());

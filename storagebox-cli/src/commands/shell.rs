@@ -37,8 +37,7 @@ fn page(to: &mut dyn Write) -> Result<(), Failure> {
     write_to(to, &page)
 }
 
-/// Writes a page for each command. Replaces older pages, but never a file of the store, even if it has the name of a
-/// page.
+/// Writes a manual page for each command. Replaces older pages, but no file of the store.
 fn pages(dir: &Path, reserved: &Reserved) -> Result<(), Failure> {
     if !dir.is_dir() {
         return Err(Failure::NoDirectory(dir.to_owned()));

@@ -29,12 +29,12 @@ impl Output<'_> {
         answer.print(self.to, self.as_json)
     }
 
-    /// Checks the file that gets the bytes of a value, if the command line names one.
+    /// Checks the path of the output file for a value. Returns `None` if the command line names no output file.
     pub(super) fn target(&self, of: &OfOutput) -> Result<Option<Target>, Failure> {
         of.out.as_deref().map(|file| Target::at(file, of.force, self.reserved)).transpose()
     }
 
-    /// Writes nothing but the bytes of the value, if there is one.
+    /// Writes the bytes of the value, or nothing if there is no value.
     pub(super) fn write(self, target: &Target, value: Option<&Payload>) -> Result<Exit, Failure> {
         match value {
             Some(value) => target.write(value.as_bytes(), self.to).map(|()| Exit::Done),

@@ -2,18 +2,18 @@
 
 use std::process::ExitCode;
 
-/// The exit codes that `--help` lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done,
-    /// Done, and the answer is no, such as `empty`, `ended` or `unknown`.
+    /// The command is done, and its outcome is negative, such as `empty`, `ended` or `unknown`.
     Nothing,
     BadInput,
     StoreFailed,
     Interrupted,
     /// The exit code of the command that `dedup run` ran.
     Of(u8),
-    /// The exit codes of `dedup run` itself.
+    // Only `dedup run` uses this variant and the variants below.
+    /// A signal ended `dedup run` before the command started.
     NotRun,
     EndedBySignal,
     StillRunning,

@@ -26,11 +26,11 @@ pub(crate) enum RunFailure {
          output was not kept"
     )]
     OutputNotKept { exit_code: u8, bytes: u64 },
-    #[error("the command ran and ended with {exit_code}, but what it wrote could not be shown: {source}")]
+    #[error("the command ran and ended with {exit_code}, but its output could not be shown: {source}")]
     NotShown { exit_code: u8, source: io::Error },
     #[error("cannot run {command}: {source}")]
     Spawn { command: String, source: io::Error },
-    #[error("cannot follow the command: {0}")]
+    #[error("cannot watch the command: {0}")]
     Follow(io::Error),
     #[error("interrupted: the command was not run")]
     NotRun,
@@ -40,7 +40,7 @@ pub(crate) enum RunFailure {
     BySignal(ExitStatus),
     #[error("interrupted: the command was killed and has not ended yet, and nothing is recorded")]
     Abandoned,
-    #[error("interrupted: the command has ended, nothing is recorded, and its lease is not returned")]
+    #[error("interrupted: the command has ended, nothing is recorded, and the lease of the id is not returned")]
     LeaseKept,
     #[error("interrupted: the command ended by itself with {exit_code}, and the result may not be recorded")]
     Unrecorded { exit_code: u8 },
@@ -94,7 +94,7 @@ impl RunFailure {
         }
     }
 
-    /// Returns whether a result is recorded: `None` if the command did not run here, `Some(None)` if this is unknown.
+    /// Returns whether the result is recorded: `Some(None)` if unknown, and `None` if the command did not run here.
     pub(crate) fn recorded(&self) -> Option<Option<bool>> {
         match self {
             Self::NotShown { .. } | Self::OutputNotKept { .. } => Some(Some(true)),
@@ -104,7 +104,7 @@ impl RunFailure {
         }
     }
 
-    /// Returns the failure of the store or of the command line that caused this one, if there is one.
+    /// Returns the cause of this failure, if the cause is a failure of the store or of the command line.
     pub(crate) fn inner(&self) -> Option<&Failure> {
         match self {
             Self::Other(failure) | Self::NotRecorded { failure, .. } => Some(failure),

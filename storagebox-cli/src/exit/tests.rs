@@ -7,7 +7,7 @@ fn shown(operation: &'static str, error: Error) -> (String, &'static str, Exit) 
 }
 
 #[test]
-fn an_error_names_operation_backend_cause_and_next_step() {
+fn error_names_the_operation_backend_cause_and_next_step() {
     for (operation, phrase, kind, next) in [
         ("take", "take an item", ErrorKind::Unavailable, "check that the server runs"),
         ("take", "take an item", ErrorKind::NotSetUp, "run `storagebox setup --url ...`"),
@@ -36,7 +36,7 @@ fn advice_for_sqlite_names_the_file_and_no_server() {
     }
 }
 
-/// The advice must fit corrupt data in a table, in a file and in an answer.
+/// The data may be in a table, in a file or in an answer, and the advice must fit all three.
 #[test]
 fn advice_on_corrupt_data_names_no_record_and_no_cause() {
     let named = Error::corrupt("the schema", "it has another epoch");
@@ -66,7 +66,7 @@ fn an_error_as_json_has_kind_and_certainty() {
 }
 
 #[test]
-fn the_root_cause_is_shown_only_for_errors_of_access() {
+fn the_root_cause_is_shown_only_for_access_errors() {
     let lost = || Error::unknown("lost").caused_by(io::Error::other("no route\u{1b} to host"));
     let failed = |kind| Failure::from(Error::new(kind, "this happened").during("ping").caused_by(lost()));
     // The messages of these kinds refer to the cause.
@@ -96,7 +96,7 @@ fn an_invalid_argument_exits_with_bad_input() {
 }
 
 #[test]
-fn an_error_without_a_call_is_about_opening_the_namespace() {
+fn error_without_an_operation_is_shown_as_a_failed_open() {
     let failure = Failure::from(Error::misconfigured("the strategy", "is another").on("redis"));
     assert_eq!(failure.to_string(), "cannot open the namespace on redis: the strategy is another");
     assert!(failure.help().contains("open it as it was created"), "{}", failure.help());

@@ -10,10 +10,10 @@ use super::scan::Fault;
 /// The number of bytes that is enough to recognise the kind of any file.
 const HEAD: usize = 256;
 
-/// Column separators of other programs.
+/// Column separators that other programs use in place of the comma.
 const SEPARATORS: [char; 3] = [';', '\t', '|'];
 
-/// The kind of a file that is no list of texts.
+/// The kind of a file that is not a list of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Foreign {
     #[error("it is UTF-16 or UTF-32")]
@@ -22,15 +22,15 @@ pub(crate) enum Foreign {
     Compressed,
     #[error("it is a workbook or another archive")]
     Workbook,
-    #[error("it is a document, and no list")]
+    #[error("it is a document, not a list")]
     Document,
     #[error("it is JSON")]
     Json,
-    #[error("it is a pointer of Git LFS, and not the file itself")]
+    #[error("it is a Git LFS pointer, not the file itself")]
     Pointer,
     #[error("its columns are separated by `{}`", .0.escape_default())]
     Separator(char),
-    #[error("it looks like the line after it, and --header says that it is a header")]
+    #[error("it looks like the next line, but --header says that it is a header")]
     NoHeader,
     #[error("it looks like a header")]
     Header,
@@ -52,7 +52,7 @@ impl Foreign {
     }
 }
 
-/// The first bytes of other kinds of files.
+/// The first bytes of files that are not lists.
 const BEGINNINGS: [(&[u8], Foreign); 14] = [
     (b"\xFF\xFE", Foreign::Wide),
     (b"\xFE\xFF", Foreign::Wide),
@@ -92,7 +92,7 @@ const OPENINGS: [(&[u8], Foreign); 15] = [
 /// The first block of a bzip2 file, after `BZh` and a digit.
 const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 
-/// Usual names of the first column, and the words that longer names combine with them.
+/// Words that are usual names of a first column.
 const NAMES: &str = "\
     account code codes coupon coupons customer customers email emails id ids item items key keys mail \
     member name number token tokens user username users voucher vouchers";
@@ -100,8 +100,7 @@ const WITH_NAMES: &str = "\
     access activation address card contact discount e external first full gift last license order phone \
     product promo promotion record serial subscriber unique";
 
-/// Returns whether these bytes are enough to recognise the kind of a file. A pipe may deliver a few bytes, and the next
-/// bytes much later.
+/// Returns whether these bytes are enough to recognise the kind of a file.
 pub(super) fn is_enough(head: &[u8]) -> bool {
     let text = opening(head);
     let may_be_known = BEGINNINGS.iter().any(|(beginning, _)| beginning.starts_with(head))
@@ -130,12 +129,11 @@ fn opening(head: &[u8]) -> &[u8] {
     text.trim_ascii_start()
 }
 
-/// Compares without regard to case.
 fn begins_with(text: &[u8], beginning: &[u8]) -> bool {
     text.get(..beginning.len()).is_some_and(|text| text.eq_ignore_ascii_case(beginning))
 }
 
-/// Whether this is UTF-16 without a byte order mark: every other byte is zero.
+/// Returns whether the bytes are UTF-16 without a byte order mark: every other byte is zero.
 fn is_wide(head: &[u8]) -> bool {
     let head = &head[..head.len().min(HEAD)];
     let zeros = |from: usize| head.iter().skip(from).step_by(2).filter(|byte| **byte == 0).count();
@@ -155,12 +153,12 @@ pub(super) fn is_directive(record: &Record) -> Result<bool, Foreign> {
     }
 }
 
-/// Returns whether the second record is needed to decide whether the first one is a header.
+/// Returns whether the second record is needed to decide whether the first record is a header.
 pub(super) fn asks_for_next(first: &Record, is_said: bool) -> bool {
     is_said || text_of(first).is_some_and(is_name)
 }
 
-/// Checks that the first record is a header if the user said so, and no header otherwise.
+/// Checks that the first record is a header if the user said so, and is not a header otherwise.
 pub(super) fn check_header(first: &Record, second: Option<&Record>, is_said: bool) -> Result<(), Foreign> {
     let (Some(first), Some(second)) = (text_of(first), second.and_then(text_of)) else { return Ok(()) };
     let are_alike = shape(first) == shape(second) && shape(first).contains('9');
@@ -183,7 +181,7 @@ fn is_name(text: &str) -> bool {
     has_name && words.all(|word| is_in(NAMES, word) || is_in(WITH_NAMES, word))
 }
 
-/// Splits `userId` into two words.
+/// Separates the words of a name such as `userId` by spaces.
 fn apart(text: &str) -> String {
     let mut apart = String::new();
     for character in text.chars() {
@@ -210,7 +208,7 @@ fn kind(character: char) -> char {
     }
 }
 
-/// Checks that a header has no other separator than commas.
+/// Checks that the columns of a header are separated by commas.
 pub(super) fn check_columns(header: &Record) -> Result<(), Foreign> {
     match text_of(header).filter(|_| !header.quoted).and_then(separator) {
         Some(separator) => Err(Foreign::Separator(separator)),
@@ -222,7 +220,7 @@ fn separator(text: &str) -> Option<char> {
     text.chars().find(|character| SEPARATORS.contains(character))
 }
 
-/// Returns why a line is longer than any record.
+/// Returns the error for a line that is longer than any record.
 pub(super) fn too_long(line: &[u8]) -> Unreadable {
     let ends_none = |pair: &[u8]| pair[0] == b'\r' && pair[1] != b'\n';
     match line.windows(2).any(ends_none) {
@@ -231,7 +229,7 @@ pub(super) fn too_long(line: &[u8]) -> Unreadable {
     }
 }
 
-/// Returns the first column as text. Rejects an ambiguous value, unless it is in quotes.
+/// Returns the first column as text. Rejects an ambiguous value without quotes.
 pub(super) fn text(record: &Record) -> Result<&str, Reason> {
     let first = record.first.as_ref().map_err(|unreadable| Reason::from(*unreadable))?;
     let text = str::from_utf8(first).map_err(|_| Reason::NotUtf8)?;
@@ -244,9 +242,9 @@ pub(super) fn text(record: &Record) -> Result<&str, Reason> {
     }
 }
 
-/// Returns whether a field without quotes is read back unchanged. Bytes that are not UTF-8 count as unchanged, because
-/// quotes do not help them.
+/// Returns whether a field without quotes is read back unchanged.
 pub(crate) fn is_meant(field: &[u8]) -> bool {
+    // Quotes make no difference to bytes that are not UTF-8.
     str::from_utf8(field).map_or(true, |text| unquoted(text).is_ok())
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Lines {
     source: Source,
     records: Records,
     bytes: Option<u64>,
-    /// Whether the user said that there is a header. `None` once the beginning was checked.
+    /// Whether the user said that there is a header, until the beginning of the file is checked.
     unbegun: Option<bool>,
     /// Records that were read ahead to check the beginning.
     ahead: VecDeque<Record>,
@@ -23,8 +23,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Opens the source, and refuses a file that is no list. A pipe is checked later, with its first line, because it
-    /// may keep its reader waiting.
+    /// Opens the source, and refuses a file that is not a list.
     pub(crate) async fn open(source: &Source, header: bool) -> Result<Self, Failure> {
         let (input, bytes) = source.open().map_err(|error| unreadable(source, error))?;
         let (source, records) = (source.clone(), Records::new(input));
@@ -38,13 +37,14 @@ impl Lines {
             used: 0,
             unusable: None,
         };
+        // A pipe is checked later, because reading a pipe may block.
         if lines.bytes.is_some() {
             lines.begin().await?;
         }
         Ok(lines)
     }
 
-    /// Checks the beginning, once.
+    /// Checks the beginning of the source at the first call.
     async fn begin(&mut self) -> Result<(), Failure> {
         let Some(header) = self.unbegun.take() else { return Ok(()) };
         let head = self.records.head().await.map_err(|error| unreadable(&self.source, error))?;
@@ -52,7 +52,7 @@ impl Lines {
         self.pass_over_header(header).await
     }
 
-    /// Skips a directive and the header.
+    /// Skips the directive `sep=` and the header.
     async fn pass_over_header(&mut self, header: bool) -> Result<(), Failure> {
         let Some(mut first) = self.record().await? else { return Ok(()) };
         if format::is_directive(&first).map_err(|foreign| self.is(foreign, first.line))? {
@@ -79,12 +79,11 @@ impl Lines {
         &self.source
     }
 
-    /// Returns the size of the source, if it has one.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.bytes
     }
 
-    /// Reads the next line. Fails at the end of a source without any line that can be used.
+    /// Reads the next line. At the end, fails if no line of the source could be used.
     pub(crate) async fn next_line<V: Value>(&mut self) -> Result<Option<Line<V>>, Failure> {
         self.begin().await?;
         let Some(record) = self.next_record().await? else {

@@ -19,7 +19,6 @@ pub(crate) use lines::Lines;
 use records::Unreadable;
 use scan::Fault;
 
-/// The source of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     StandardInput,
@@ -34,7 +33,6 @@ impl Source {
         }
     }
 
-    /// Returns a path to the source.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::StandardInput => Path::new("/dev/stdin"),
@@ -139,13 +137,12 @@ impl From<Unreadable> for Reason {
 }
 
 impl Reason {
-    /// Whether the line is blank.
     pub(crate) fn is_blank(&self) -> bool {
         *self == Self::Empty
     }
 }
 
-/// A line: its value, or why it has none.
+/// A line of a file: its value, or the reason why the line has no value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Line<V> {
     pub number: u64,

@@ -8,12 +8,12 @@ use tokio::task::spawn_blocking;
 use super::format::{is_enough, too_long};
 use super::scan::{Fault, Scan, scan};
 
-/// The longest record that is read. A longer one is rejected and not kept in memory.
+/// The maximum length of a record. A longer record is rejected, and not kept in memory.
 const MAX_RECORD_BYTES: usize = 1024 * 1024;
 const CHUNK_BYTES: usize = 64 * 1024;
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A record: its place in the file, and its first field.
+/// A record: its position in the file, and its first field.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
     /// The line on which the record begins, counted from 1.
@@ -21,7 +21,6 @@ pub(super) struct Record {
     /// The offset of its end in the file, in bytes.
     pub ends_at: u64,
     pub first: Result<Vec<u8>, Unreadable>,
-    /// Whether the first field was in quotes.
     pub quoted: bool,
     /// Whether the first field is the only one.
     pub alone: bool,
@@ -34,9 +33,9 @@ pub(crate) enum Unreadable {
 }
 
 pub(super) struct Records {
-    /// Read on a blocking thread, because a pipe can keep a reader waiting for ever.
+    /// The file, which is read on a blocking thread.
     input: Box<dyn Read + Send>,
-    /// The bytes from `start` are not used yet.
+    /// The bytes that were read. The bytes from `start` on are not parsed yet.
     buffer: Vec<u8>,
     start: usize,
     at_end: bool,
@@ -49,7 +48,7 @@ impl Records {
         Self { input, buffer: Vec::new(), start: 0, at_end: false, line: 1, offset: 0 }
     }
 
-    /// Returns the beginning of the file. Call it before any record is read.
+    /// Returns the beginning of the file, before any record is read.
     pub(super) async fn head(&mut self) -> io::Result<&[u8]> {
         while !self.at_end && !is_enough(&self.buffer) {
             self.fill().await?;
@@ -94,7 +93,7 @@ impl Records {
         Record { line, ends_at: self.offset, first, quoted: false, alone: true }
     }
 
-    /// Skips byte order marks before a record. Joined files may have them before any record.
+    /// Skips byte order marks before a record. Joined files may have a mark before any record.
     async fn pass_over_marks(&mut self) -> io::Result<()> {
         loop {
             let rest = &self.buffer[self.start..];
@@ -162,7 +161,7 @@ fn scan_rest(rest: &[u8], at_end: bool) -> Scan<'_> {
     if rest.is_empty() { Scan::More } else { scan(rest, at_end) }
 }
 
-/// Returns the length of the first line with its end, or of everything.
+/// Returns the length of the first line with its line end, or of all bytes if there is no line end.
 fn first_line(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1)
 }

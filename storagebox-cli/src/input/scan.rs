@@ -8,19 +8,17 @@ use std::borrow::Cow;
 /// The result of a scan: what the bytes begin with.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Scan<'a> {
-    /// A record of this length with its line end. `alone` means that no comma follows the first field.
+    /// A record. `len` includes the line end. `alone` means that no comma follows the first field.
     Record { first: Field<'a>, alone: bool, len: usize },
     /// More bytes are needed.
     More,
-    /// Not CSV.
+    /// The bytes are not CSV.
     Malformed(Fault),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A quoted field is not closed.
     OpenQuote,
-    /// Text follows a closing quote.
     TextAfterQuote,
     /// A carriage return that ends no line follows a closing quote.
     Return,
@@ -52,11 +50,11 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The end of a field.
 enum End {
-    /// At a comma, a line feed, or the end of the file.
+    /// The field ends at a comma, a line feed, or the end of the file.
     At(usize),
     More,
+    /// The bytes are not CSV.
     Malformed(Fault),
 }
 
@@ -132,7 +130,6 @@ fn after_quote(bytes: &[u8], after: usize, whole: bool) -> End {
 mod tests {
     use super::*;
 
-    /// Asserts the first field of each line.
     #[track_caller]
     fn assert_first(cases: &[(&str, &str)]) {
         for (line, expected) in cases {
@@ -142,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_is_taken_as_it_is() {
+    fn plain_text_is_returned_unchanged() {
         assert_first(&[
             ("5\" pipe\n", "5\" pipe"),
             ("it's\n", "it's"),
@@ -180,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_cut_anywhere_asks_for_more_bytes() {
+    fn scan_of_an_incomplete_record_asks_for_more_bytes() {
         let text = "\"a\"\"b,\n\",x,\"y\"\r\n";
         let whole = scan(text.as_bytes(), true);
         for cut in 1..text.len() {

@@ -8,7 +8,7 @@ use super::target::Target;
 use crate::exit::Failure;
 use crate::terminal;
 
-/// Rows in a file without a name. If the process is killed, nothing is left of the file.
+/// CSV rows in a file that has no name until it is published. The file vanishes if the process is killed.
 #[derive(Debug)]
 pub(crate) struct PendingCsv {
     target: Target,

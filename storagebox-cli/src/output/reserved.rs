@@ -7,7 +7,7 @@ use super::target::folder_of;
 use crate::exit::Failure;
 use crate::input::Source;
 
-/// The store's own files, and the inputs of the command.
+/// Files that no output may replace: the store's own files, and the inputs of the command.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reserved {
     store: Vec<PathBuf>,
@@ -15,7 +15,8 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    /// Reserves the files of a store, whether they exist or not. Fails if a standard output leads to one of them.
+    /// Reserves the files of a store, whether they exist or not. Fails if standard output or standard error leads to
+    /// one of these files.
     pub(crate) fn of_store(store: Vec<PathBuf>) -> Result<Self, Failure> {
         let reserved = Self { store, inputs: vec![] };
         for output in ["/dev/stdout", "/dev/stderr"] {
@@ -24,9 +25,9 @@ impl Reserved {
         Ok(reserved)
     }
 
-    /// Reserves an input too. Fails if the input is a file of the store, because SQLite would lose its locks when that
-    /// file is closed.
+    /// Adds an input to the reserved files. Fails if the input is a file of the store.
     pub(crate) fn and_input(mut self, source: &Source) -> Result<Self, Failure> {
+        // SQLite would lose its locks when the input is closed.
         self.refuse_store(source.path())?;
         self.inputs.push(source.clone());
         Ok(self)
@@ -49,7 +50,7 @@ impl Reserved {
     }
 }
 
-/// Returns whether both paths lead to one file, through any links. Also compares paths of files that do not exist yet.
+/// Returns whether both paths lead to the same file, which need not exist.
 pub(super) fn is_same(path: &Path, other: &Path) -> bool {
     match [path, other].map(identity) {
         [None, None] => full_name(path).is_some_and(|name| full_name(other) == Some(name)),
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_same_knows_a_file_by_every_path() {
+    fn a_file_is_recognised_by_every_path() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name| folder.path().join(name);
         fs::create_dir(path("under")).unwrap();
@@ -100,7 +101,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn two_links_to_one_file_name_the_same_file() {
+    fn a_file_is_recognised_through_symbolic_links() {
         use std::os::unix::fs::symlink;
         let folder = tempfile::tempdir().unwrap();
         let path = |name| folder.path().join(name);

@@ -11,7 +11,7 @@ pub(crate) fn csv_to<W: Write>(to: W) -> Writer<W> {
     WriterBuilder::new().quote_style(QuoteStyle::Never).from_writer(to)
 }
 
-/// Puts the field in quotes if an input would read another value without them.
+/// Puts the field in quotes if it would be read as another value without them.
 pub(crate) fn quoted(field: Vec<u8>) -> Vec<u8> {
     let is_syntax = field.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r'));
     if !is_syntax && is_meant(&field) {

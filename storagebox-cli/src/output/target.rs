@@ -26,14 +26,13 @@ enum Destination {
     Pipe,
     /// A terminal, or a device that keeps nothing, such as `/dev/null`.
     Device,
-    /// A file that does not exist.
     NewFile,
     /// A file that exists and is to be replaced.
     OldFile,
 }
 
 impl Target {
-    /// Checks the path. `replace` allows a file that exists.
+    /// Checks the path of an output. Refuses an existing file unless `replace` is true.
     pub(crate) fn at(path: &Path, replace: bool, reserved: &Reserved) -> Result<Self, Failure> {
         let target = Self { path: path.to_owned(), destination: Destination::of(path)?, is_secret: true };
         if target.is_file() {
@@ -47,7 +46,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Lets the umask decide who may read the file, which holds no secret.
+    /// Lets the umask decide who may read the file. Only for a file without secrets.
     pub(crate) fn for_everybody(self) -> Self {
         Self { is_secret: false, ..self }
     }
@@ -60,7 +59,7 @@ impl Target {
         self.destination == Destination::StandardOutput
     }
 
-    /// Whether the file existed when the path was checked.
+    /// Returns whether the file existed when the path was checked.
     pub(crate) fn is_there(&self) -> bool {
         self.destination == Destination::OldFile
     }
@@ -69,7 +68,7 @@ impl Target {
         matches!(self.destination, Destination::NewFile | Destination::OldFile)
     }
 
-    /// Whether both outputs go to one file, pipe or standard output.
+    /// Returns whether both outputs go to one file, pipe or standard output.
     pub(crate) fn is_also(&self, other: &Self) -> bool {
         match self.destination {
             Destination::Device => false,
@@ -78,7 +77,7 @@ impl Target {
         }
     }
 
-    /// Writes the bytes, to `standard_output` if that is the destination.
+    /// Writes the bytes to the destination, which may be `standard_output`.
     pub(crate) fn write(&self, bytes: &[u8], standard_output: &mut dyn Write) -> Result<(), Failure> {
         match self.destination {
             Destination::StandardOutput => copy(&mut &*bytes, standard_output).map_err(|error| self.unwritable(error)),
@@ -92,7 +91,7 @@ impl Target {
         created.map_err(|error| self.unwritable(error))
     }
 
-    /// Publishes the content of an unnamed file.
+    /// Copies the content of an unnamed file to the destination.
     pub(super) fn publish(&self, mut file: File) -> Result<(), Failure> {
         file.rewind().map_err(|error| self.unwritable(error))?;
         self.publish_from(&mut file)
@@ -179,7 +178,7 @@ fn stream(_: FileType) -> Option<Destination> {
     None
 }
 
-/// Opens a pipe or a device. Fails if another program has replaced it by a file.
+/// Opens a pipe or a device. Fails if the path now leads to a file.
 fn open_stream(path: &Path) -> io::Result<File> {
     let stream = OpenOptions::new().write(true).open(path)?;
     match stream.metadata()?.is_file() {
@@ -201,7 +200,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Copies everything. A closed pipe is an error, because the output is the purpose of the command.
+/// Copies everything, and returns an error if a pipe is closed.
 fn copy(from: &mut impl Read, to: &mut (impl Write + ?Sized)) -> io::Result<()> {
     io::copy(from, to).and_then(|_| to.flush())
 }

@@ -11,7 +11,7 @@ fn answer(args: &[&str], code: i32) -> serde_json::Value {
 }
 
 #[test]
-fn a_store_answers_and_is_set_up() {
+fn ping_and_setup_succeed_on_a_memory_store() {
     assert_eq!(answer(&["ping"], 0)["outcome"], "ready");
     assert_eq!(answer(&["setup"], 0)["outcome"], "was_set_up");
     assert_eq!(Place::new().run(&["ping"]).exits(0).stdout, "backend memory\noutcome ready\n");
@@ -54,14 +54,14 @@ fn standard_input_is_loaded() {
 }
 
 #[test]
-fn a_load_without_rejects_writes_no_list() {
+fn a_load_without_rejected_lines_writes_no_list_of_them() {
     let place = Place::with("A\n", "");
     place.run(&["bank", "load", "b", "items.csv"]).exits(0);
     assert_eq!(place.names(), ["ids.csv", "items.csv"]);
 }
 
 #[test]
-fn a_load_refuses_unreadable_and_overwritten_files() {
+fn a_load_with_an_unusable_path_is_refused() {
     for (args, because) in [
         (&["none.csv"][..], "none.csv"),
         (&["items.csv", "--rejects", "./items.csv"], "overwrite"),

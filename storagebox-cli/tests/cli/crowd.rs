@@ -14,7 +14,7 @@ tests_on! {
         four_processes_at_once_serve_each_person_once;
 }
 
-/// The numbers of items and of people, who each ask three times.
+/// The number of items and the number of people. Each person asks three times.
 #[derive(Clone, Copy)]
 pub(crate) struct Crowd {
     pub(crate) items: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// Writes the files of a run. The ids begin with the person `first`.
+    /// Writes the input files of `hand-out`. The first id is the id of the person with the number `first`.
     fn at(self, place: Place, first: usize) -> Place {
         place.write("items.csv", (0..self.items).map(|n| format!("CODE-{n}\n")).collect::<String>());
         place.write("ids.csv", self.ids(first));
@@ -57,7 +57,8 @@ impl Crowd {
         self.assert_balanced(&place);
     }
 
-    /// Asserts that a run fails and writes no output if the server crashes, and that the next run completes the work.
+    /// Kills the server during a run. Asserts that the run fails and writes no output, and that the next run completes
+    /// the work.
     #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     pub(crate) fn meets_a_crash(self, place: Place, kill: impl FnOnce(), start_again: impl FnOnce()) {
         let place = self.at(place, 0);
@@ -85,7 +86,8 @@ impl Crowd {
         self.carries_on(&place);
     }
 
-    /// Starts a run, and returns it when it has given items to some people and waits for the rest of its ids.
+    /// Starts a run, sends the first fifth of its ids, and waits until the run has given an item. Returns the run, its
+    /// standard input and the ids that were not sent.
     fn goes_half_way(self, place: &Place) -> (Child, ChildStdin, Vec<u8>) {
         place.write("given.csv", "old");
         let mut run = spawn(place, "-");

@@ -8,7 +8,7 @@ use crate::support::Place;
 
 const MADE: &str = "note: made the store sqlite:storagebox.db in this directory; ";
 
-/// Returns a place where the default store does not exist.
+/// Returns a [`Place`] where the default store does not exist.
 fn place() -> Place {
     Place::without_url()
 }
@@ -23,7 +23,7 @@ fn the_first_command_creates_the_store_and_prints_a_note() {
 }
 
 #[test]
-fn ping_promises_and_demo_create_no_store() {
+fn the_commands_ping_promises_and_demo_create_no_store() {
     let place = place();
     let ping = place.run(&["ping"]).exits(1);
     assert!(ping.stderr.contains("\nhelp: run `storagebox setup"), "{}", ping.stderr);

@@ -32,7 +32,7 @@ impl Doubt {
         Self { _runtime: runtime, proxy }
     }
 
-    /// Returns the number of cuts after which the outcome was unknown.
+    /// Cuts the connection at each request of a change, and counts the cuts after which the outcome was unknown.
     fn doubts(&self, far: &Place, near: &Place, strategy: &str, cut: Cut) -> usize {
         let mut doubts = 0;
         for passing in 0..MOST_REQUESTS {
@@ -54,8 +54,8 @@ impl Doubt {
     }
 }
 
-/// The command counts at most once, wherever the connection is cut. If the outcome is unknown, the command advises the
-/// user to read the value.
+/// The change is applied at most once, wherever the connection is cut. If the outcome is unknown, the command advises
+/// the user to read the value.
 fn a_change_with_unknown_outcome_is_reported_not_retried<S: Served>() {
     let store = S::ready();
     let doubt = Doubt::before(store.address());
@@ -82,8 +82,8 @@ fn is_in_doubt(ended: Ended, value: i64) -> bool {
     true
 }
 
-/// Every third reply is lost, and half of the people find an empty bank. The command reports `empty` for each of them,
-/// and no outcome is unknown.
+/// Every third reply is lost, and half of the people find an empty bank. The command reports `empty` for each of these
+/// people, and no outcome is unknown.
 fn an_empty_bank_is_reported_although_replies_are_lost<S: Served>() {
     const PEOPLE: usize = 24;
     let store = S::ready();

@@ -4,10 +4,10 @@ use std::process::Stdio;
 
 use crate::support::Place;
 
-/// A URL with a line end would create a second store beside the intended one.
+/// If a URL with a line end were accepted, a second store would be created beside the intended store.
 #[cfg(feature = "sqlite")]
 #[test]
-fn a_url_with_a_line_end_names_no_second_store() {
+fn a_url_with_a_line_end_is_refused() {
     let place = Place::without_url();
     place.run(&["setup", "--url", "sqlite:shop.db"]).exits(0);
     place.run(&["setup", "--url", "sqlite:other.db"]).exits(0);
@@ -35,10 +35,10 @@ fn a_url_with_a_line_end_names_no_second_store() {
     assert_eq!(place.names(), before);
 }
 
-/// Such a URL comes from joined variables, or from a line with a comment in an `.env` file.
+/// A line of an `.env` file may end with a comment. A URL that is joined from several variables may contain a space.
 #[cfg(feature = "sqlite")]
 #[test]
-fn a_url_with_a_comment_or_a_blank_names_no_second_store() {
+fn a_url_with_a_comment_or_a_space_is_refused() {
     let place = Place::without_url();
     place.run(&["setup", "--url", "sqlite:shop.db"]).exits(0);
     let before = place.names();
@@ -57,8 +57,8 @@ fn a_url_with_a_comment_or_a_blank_names_no_second_store() {
     assert_eq!(place.names(), before);
 }
 
-/// A loop over the lines of a file may pass carriage returns on. A carriage return as part of an id would give one
-/// person two codes.
+/// A shell loop over the lines of a file may leave a carriage return in each argument. A carriage return in an id would
+/// give one person two codes.
 #[test]
 fn an_argument_with_a_line_end_is_refused() {
     let place = Place::new();
@@ -84,10 +84,10 @@ fn an_argument_with_a_line_end_is_refused() {
     place.run(&["dedup", "record", "n", "ada", "a value\r\n", "--op", "me"]).exits(0);
 }
 
-/// The variables would make the same URL lead to different servers in different shells.
+/// Variables such as `PGHOST` would make one URL lead to different servers in different shells.
 #[cfg(feature = "postgres")]
 #[test]
-fn no_variable_of_postgres_chooses_another_store() {
+fn postgres_variables_do_not_change_the_store() {
     for (url, variable, told) in [
         ("postgres:///shop", "PGHOST", "url names no host, and PGHOST would choose one"),
         ("postgres:///shop", "PGHOSTADDR", "url names no host, and PGHOSTADDR would choose one"),
@@ -106,7 +106,7 @@ fn no_variable_of_postgres_chooses_another_store() {
     assert!(ended.stderr.contains("the server could not be reached"), "{}", ended.stderr);
 }
 
-/// With such a variable the SDK would panic, or retry an immediate error for half a minute.
+/// With an unusable variable the SDK would panic, or retry for half a minute.
 #[cfg(feature = "dynamo")]
 #[test]
 fn an_unusable_aws_variable_is_reported_or_ignored() {
@@ -133,7 +133,7 @@ fn an_unusable_aws_variable_is_reported_or_ignored() {
     }
 }
 
-/// The variable would make the URL lead to a table of the same name on another service.
+/// An endpoint variable would make the URL lead to a table on another service.
 #[cfg(feature = "dynamo")]
 #[test]
 fn an_aws_endpoint_variable_is_refused() {
@@ -147,10 +147,10 @@ fn an_aws_endpoint_variable_is_refused() {
     }
 }
 
-/// If a process has too many open files, the resolver reports that the name does not exist.
+/// If a process has too many open files, the resolver reports that the host does not exist.
 #[cfg(all(unix, feature = "redis", feature = "postgres"))]
 #[test]
-fn a_host_is_not_reported_missing_when_files_run_out() {
+fn host_is_not_reported_missing_if_too_many_files_are_open() {
     for files in 6..=20 {
         for url in ["redis://localhost:1", "postgres://user@localhost:1/database"] {
             let mut limited = std::process::Command::new("sh");

@@ -16,7 +16,7 @@ fn compressed(text: &str) -> Vec<u8> {
     gzip.wait_with_output().unwrap().stdout
 }
 
-/// Reads the file with every command that reads one.
+/// Passes a file with these bytes to every command that reads a file.
 fn read_by_all(bytes: &[u8]) -> Vec<Ended> {
     let place = Place::new();
     place.write("list.csv", bytes);
@@ -45,19 +45,19 @@ fn refused_by_all(bytes: &[u8], told: &[&str]) {
 }
 
 #[test]
-fn a_foreign_file_is_refused_with_advice() {
+fn a_file_that_is_no_list_is_refused_with_advice() {
     let text = "SAVE-1\nSAVE-2\nSAVE-3\n";
     let wide = "list.csv, line 1: it is UTF-16 or UTF-32\nhelp: save it as UTF-8";
     refused_by_all(&utf16(text), &[wide]);
     refused_by_all(&utf16(&format!("\u{feff}{text}")), &[wide]);
     refused_by_all(&compressed(text), &["line 1: it is a compressed file\nhelp: unpack it first"]);
     refused_by_all(b"PK\x03\x04\x14\0\x06\0\x08\0", &["line 1: it is a workbook", "save the sheet as CSV"]);
-    refused_by_all(b"<!DOCTYPE html>\n<html>not found</html>\n", &["line 1: it is a document, and no list"]);
-    refused_by_all(b"\xEF\xBB\xBF<?xml version=\"1.0\"?>\n<Error>no</Error>\n", &["it is a document, and no list"]);
-    refused_by_all(b"\n<HTML>\nSign in\n", &["it is a document, and no list"]);
+    refused_by_all(b"<!DOCTYPE html>\n<html>not found</html>\n", &["line 1: it is a document, not a list"]);
+    refused_by_all(b"\xEF\xBB\xBF<?xml version=\"1.0\"?>\n<Error>no</Error>\n", &["it is a document, not a list"]);
+    refused_by_all(b"\n<HTML>\nSign in\n", &["it is a document, not a list"]);
     refused_by_all(b"[\n  \"SAVE-1\",\n  \"SAVE-2\"\n]\n", &["line 1: it is JSON\nhelp: give a text", "jq -r"]);
     let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
-    refused_by_all(pointer, &["line 1: it is a pointer of Git LFS", "git lfs pull"]);
+    refused_by_all(pointer, &["line 1: it is a Git LFS pointer", "git lfs pull"]);
     refused_by_all(b"Discount Code,Uses\nSAVE-1,0\n", &["line 1: it looks like a header", "give --header"]);
     refused_by_all(b"sep=;\nSAVE-1;Ada\n", &["line 1: its columns are separated by `;`", "CSV with commas"]);
     refused_by_all(b"email\nada@example.com\n", &["line 1: it looks like a header", "give --header"]);
@@ -80,9 +80,9 @@ fn a_list_without_a_usable_line_exits_with_2() {
     refused_by_all(b"\x1a", &["line 1: the field begins with a control character (U+001A)"]);
 }
 
-/// Each file has a good line, and a line that another program would read as another value.
+/// Each file has a good line, and a line whose value another program would read differently.
 #[test]
-fn a_rejected_line_exits_with_1_and_the_rest_is_done() {
+fn a_rejected_line_is_left_out_and_exits_with_1() {
     for (lines, reason) in [
         (&b"A\nM\xFCller\n"[..], "not UTF-8"),
         (b"A\nB\rC\n", "carriage return"),
@@ -117,9 +117,9 @@ fn a_list_with_blank_lines_exits_with_0() {
     place.run(&["bank", "load", "n", "list.csv"]).exits(0);
 }
 
-/// The byte order mark and the header of the second file must not give one person two codes.
+/// The second file begins with a byte order mark and repeats the header. A person in both files must get only one code.
 #[test]
-fn joined_files_are_read_as_one() {
+fn joined_files_are_read_as_one_file() {
     let ids = "\u{feff}email,name\nada@example.com,Ada\n\u{feff}email,name\n\u{feff}ada@example.com,Ada\n";
     let place = Place::with("code\nA-1\nA-2\n", ids);
     place.hand_out(&["--header", "--concurrency", "1"]).exits(1);
@@ -131,7 +131,7 @@ fn joined_files_are_read_as_one() {
 }
 
 #[test]
-fn a_separator_directive_takes_no_code() {
+fn no_code_is_given_to_a_separator_directive() {
     for directive in ["sep=,\n", "\u{feff}sep=,\r\n", "\"sep=,\"\n"] {
         let place = Place::with(format!("{directive}A-1\n"), format!("{directive}name\nada\n"));
         let args = ["hand-out", "n", "--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv"];
@@ -143,13 +143,13 @@ fn a_separator_directive_takes_no_code() {
     }
 }
 
-/// If a value were skipped as a header, the first person would get nothing.
+/// If the file were accepted, its first value would be skipped as a header.
 #[test]
 fn a_value_in_place_of_the_header_is_refused() {
     for ids in ["ada@example.com\nbob.b@example.org\n", "1001\n1002\n", "c-7,Ada\nc-8,Bob\n"] {
         let place = Place::with("code\nA-1\n", ids);
         let ended = place.hand_out(&["--header"]).exits(2);
-        let told = "error: ids.csv, line 1: it looks like the line after it, and --header says that it is a header\n";
+        let told = "error: ids.csv, line 1: it looks like the next line, but --header says that it is a header\n";
         assert!(ended.stderr.contains(told) && ended.stderr.contains("leave out --header"), "{}", ended.stderr);
     }
 }
@@ -163,7 +163,6 @@ fn a_value_in_quotes_is_read_unchanged() {
     assert_eq!(given, ["auth0|7", " ada ", "a;b"]);
 }
 
-/// Control characters of a file or its name never reach the terminal.
 #[test]
 fn no_message_shows_a_control_character() {
     let place = Place::new();

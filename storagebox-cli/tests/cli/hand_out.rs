@@ -122,7 +122,7 @@ fn a_header_is_skipped_in_both_files() {
 }
 
 #[test]
-fn items_that_repeat_are_added_once() {
+fn repeated_items_are_added_once() {
     let place = Place::with("A\nA\nB\nA\n", "ada\n");
     let ended = place.hand_out(&[]).exits(0);
     assert_eq!([ended.figure("items added"), ended.figure("free left")], [2, 1]);
@@ -139,7 +139,7 @@ fn either_input_may_be_standard_input() {
 }
 
 #[test]
-fn without_items_an_empty_bank_prints_a_note() {
+fn hand_out_without_items_on_an_empty_bank_prints_a_note() {
     let place = Place::with("", "ada\n");
     let ended = place.run(&["hand-out", "items", "--ids", "ids.csv", "--out", "given.csv"]).exits(1);
     assert_eq!(place.read("given.csv"), "id,item,outcome\nada,,empty\n");
@@ -157,7 +157,7 @@ fn an_empty_input_exits_with_2() {
 }
 
 #[test]
-fn more_items_than_a_batch_are_all_loaded() {
+fn items_of_several_batches_are_all_loaded() {
     let items: String = (0..12_345).map(|n| format!("CODE-{n}\n")).collect();
     let ended = Place::with(items, "ada\n").hand_out(&[]).exits(0);
     assert_eq!([ended.figure("items added"), ended.figure("free left")], [12_345, 12_344]);

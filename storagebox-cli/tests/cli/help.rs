@@ -66,7 +66,7 @@ pub(crate) const COMMANDS: &[&[&str]] = &[
     &["man"],
 ];
 
-/// A screen has 100 columns and 40 lines. `-h` and `--help` show the same.
+/// A screen has 100 columns and 40 lines. `-h` and `--help` must show the same text.
 #[test]
 fn every_help_fits_on_one_screen() {
     for &command in COMMANDS {
@@ -90,7 +90,7 @@ fn only_two_help_texts_list_exit_codes() {
     }
 }
 
-/// Every part has the same order of arguments: the part, the operation, the namespace, and the subject.
+/// The order of arguments is the same for the operations of all parts: part, operation, namespace, subject.
 #[test]
 fn the_namespace_is_the_first_argument_of_every_operation() {
     for &command in COMMANDS {

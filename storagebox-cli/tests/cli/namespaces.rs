@@ -18,7 +18,6 @@ tests_on! {
         an_unsupported_strategy_names_an_alternative;
 }
 
-/// Runs commands in a place, and returns their output.
 struct Namespaces(Place);
 
 impl Namespaces {
@@ -163,7 +162,7 @@ fn the_newest_value_is_kept<S: Store>() {
     assert!(times.stderr.contains("\nhelp: "), "{}", times.stderr);
 }
 
-/// `promises` lists the promises. `demo` passes, and names the bank that it leaves.
+/// `demo` must pass, and must name the bank that it leaves.
 fn promises_and_demo_run_on_every_store<S: Store>() {
     let store = S::ready();
     let here = Namespaces(store.place());

@@ -19,20 +19,18 @@ tests_on! {
         a_command_does_not_get_the_url_by_default;
 }
 
-/// The number of shells that run the command at once.
 const SHELLS: usize = 20;
 
 /// The pause between two signals.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A script that counts its runs, writes bytes that are no text to both outputs, and fails.
+/// A script that counts its runs, writes bytes that are not text to both outputs, and fails.
 const TALKS: &str = r"echo run >> runs; printf 'out\377\000\n'; printf 'err\376' >&2; exit 7";
 
 /// Options with which different commands may have the same id.
 const ANY_COMMAND: [&str; 2] = ["--fingerprint", "nightly"];
 
-/// Runs of one id in one folder. Commands that wait for ever end when the folder is deleted, even if the test program
-/// is killed.
+/// The runs of one id in one folder. A command that waits for ever ends when the folder is deleted.
 pub(crate) struct Once {
     place: Place,
 }
@@ -56,7 +54,7 @@ impl Once {
         fs::read_to_string(self.place.path("runs")).map_or(0, |runs| runs.lines().count())
     }
 
-    /// Starts a run, and returns it with the rest of its output when the command runs.
+    /// Starts a run, waits until its command runs, and returns the process and its further output.
     fn started(&self, options: &[&str], script: &str) -> (Child, BufReader<ChildStdout>) {
         let mut runner = self.spawn(options, script);
         let mut stdout = BufReader::new(runner.stdout.take().unwrap());
@@ -73,8 +71,8 @@ impl Once {
         assert_eq!(self.runs(), 2);
     }
 
-    /// Asserts that twenty concurrent shells get the output of one run. Some of the shells also print that they created
-    /// the store.
+    /// Asserts that twenty concurrent shells get the output of one run. Ignores notes about the created store, which
+    /// begin with `made`.
     #[cfg(feature = "sqlite")]
     pub(crate) fn is_made_and_run_for_twenty_shells(&self, made: &str) {
         let shells: Vec<_> = (0..SHELLS).map(|_| self.spawn(&[], TALKS)).collect();
@@ -101,7 +99,6 @@ impl Once {
     }
 }
 
-/// All shells and a later caller print the same, and the command ran once.
 fn twenty_concurrent_shells_print_the_output_of_one_run<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -154,7 +151,7 @@ fn an_interrupted_command_is_run_again<S: Store>() {
     once.is_left_open_by(runner, told);
 }
 
-/// A second signal kills a command that ignores the first one, and nothing is recorded.
+/// A second signal kills a command that ignores the first signal. Nothing is recorded.
 fn a_command_that_ignores_a_signal_is_killed<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -172,7 +169,7 @@ fn a_command_that_ignores_a_signal_is_killed<S: Store>() {
     once.is_left_open_by(runner, told);
 }
 
-/// The command has ended and left a process that holds its output open.
+/// The command ends. A process that it started keeps running, and holds the output of the command open.
 fn a_process_left_by_a_command_is_not_waited_for<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -185,7 +182,7 @@ fn a_process_left_by_a_command_is_not_waited_for<S: Store>() {
     assert_eq!(once.runs(), 1);
 }
 
-/// A caller that waits for another caller's run ends at a signal, and the run continues.
+/// A signal ends a caller that waits for the run of another caller. The run continues.
 fn a_waiting_caller_ends_at_a_signal<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -204,7 +201,7 @@ fn a_waiting_caller_ends_at_a_signal<S: Store>() {
     assert_eq!(once.runs(), 1);
 }
 
-/// The command does not get the URL of the store, which may hold a password, without `--pass-url`.
+/// The URL may hold a password, so the command gets the URL only with `--pass-url`.
 fn a_command_does_not_get_the_url_by_default<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -230,25 +227,24 @@ fn tell(signal: &str, id: &str) -> bool {
     std::process::Command::new("kill").args([signal, id]).stderr(Stdio::null()).status().unwrap().success()
 }
 
-/// Terminates the process after it has installed its handlers. Repeats the signal, because a signal is lost between the
-/// start of a handler and the start of its listener.
+/// Waits until the process has a handler for SIGTERM, and then sends SIGTERM until the process ends.
 fn terminate_once_it_waits(child: &mut Child) {
     while child.try_wait().unwrap().is_none() {
         if catches_sigterm(child) {
+            // The process may lose a signal that arrives just after the installation of the handler.
             terminate(child);
         }
         thread::sleep(PAUSE);
     }
 }
 
-/// Returns whether the process handles SIGTERM.
 fn catches_sigterm(child: &Child) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap() >> 14 & 1 == 1
 }
 
-/// The output is a full device. Unlike a closed pipe, this is an error.
+/// The output is a device without space, which is an error, unlike a closed pipe.
 #[cfg(all(feature = "sqlite", target_os = "linux"))]
 #[test]
 fn output_that_cannot_be_written_is_replayed_by_the_next_run() {
@@ -262,7 +258,7 @@ fn output_that_cannot_be_written_is_replayed_by_the_next_run() {
     assert_eq!(place.read("runs"), "run\n");
 }
 
-/// A `storagebox` in the command must not use the default store instead of the named one.
+/// A `storagebox` in the command must not use the default store in place of the named store.
 #[cfg(all(unix, feature = "sqlite"))]
 #[test]
 fn a_url_from_the_option_is_not_passed_to_the_command() {

@@ -7,10 +7,10 @@ use crate::support::{Ended, Place};
 /// Texts in the store that the tests look for in the log.
 const SECRETS: [&str; 4] = ["CODE-7f3a9", "ada-51c2e", "token-9b04d", "value-2e8f6"];
 
-/// Runs commands with the most verbose log, and looks for the contents of the store in it.
+/// Runs commands with the most verbose log, and searches the log for the contents of the store.
 pub(crate) struct Quiet<'a> {
     pub(crate) place: Place,
-    /// The secrets of the connection.
+    /// The secrets of the connection, which no log may show.
     pub(crate) keys: &'a [&'a str],
     /// Sets the credentials of each command.
     pub(crate) with_keys: fn(&mut Command),
@@ -23,7 +23,7 @@ impl Quiet<'_> {
         command.env("RUST_LOG", filter).output().unwrap().into()
     }
 
-    /// Commands that write and read secrets.
+    /// Returns commands that write and read the texts of `SECRETS`.
     fn commands() -> [Vec<&'static str>; 7] {
         let [_, id, token, value] = SECRETS;
         [
@@ -51,7 +51,7 @@ impl Quiet<'_> {
         }
     }
 
-    /// Asserts that a driver is logged if the filter names it.
+    /// Asserts that a driver is logged if the filter names the driver.
     #[cfg(feature = "dynamo")]
     pub(crate) fn hears_what_is_named(&self, target: &str) {
         let said = self.run(&format!("{target}=trace"), &["ping"]).exits(0).stderr;

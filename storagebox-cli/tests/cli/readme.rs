@@ -47,7 +47,7 @@ fn path() -> OsString {
     env::join_paths([ours].into_iter().chain(env::split_paths(&others))).unwrap()
 }
 
-/// Each transcript has its own folder. Only the first one shows that the store is created.
+/// Each transcript runs in its own folder. Only the first transcript shows that the store is created.
 #[test]
 fn every_transcript_shows_what_the_readme_says() {
     let transcripts = transcripts();

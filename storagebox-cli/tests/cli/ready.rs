@@ -25,7 +25,7 @@ tests_on! {
 
 pub(crate) const COUNTS: [&str; 3] = ["bank", "counts", "b"];
 
-/// The password or secret key of all stores, and a part of invalid URLs that may be one.
+/// The password or the secret key of every store, which no output may show.
 pub(crate) const SECRET: &str = "hunter2";
 
 #[track_caller]
@@ -33,7 +33,7 @@ pub(crate) fn run(place: &Place, args: &[&str], code: i32) -> Ended {
     silent(place.run(args).exits(code))
 }
 
-/// Asserts that no secret and no URL is shown.
+/// Asserts that the output shows no secret and no URL.
 #[track_caller]
 fn silent(ended: Ended) -> Ended {
     let shown = [&ended.stdout[..], &ended.stderr].concat();
@@ -41,7 +41,7 @@ fn silent(ended: Ended) -> Ended {
     ended
 }
 
-/// Asserts a failure that shows what happened and what to do.
+/// Asserts a failure whose output shows what happened and what to do.
 #[track_caller]
 pub(crate) fn fails(ended: Ended, because: &str, help: &str) -> Ended {
     let ended = silent(ended.exits(3));
@@ -52,7 +52,7 @@ pub(crate) fn fails(ended: Ended, because: &str, help: &str) -> Ended {
     ended
 }
 
-/// Asserts a failure like [`fails`], with only the message of the server or the system between error and advice.
+/// Asserts a failure like [`fails`], with one more line: the message of the server or the system.
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
 #[track_caller]
 pub(crate) fn fails_by(ended: Ended, because: &str, cause: &str, help: &str) {
@@ -75,7 +75,6 @@ fn a_store_is_set_up_once_and_then_ready<S: Store>() {
     is_ready::<S>(&place);
 }
 
-/// Asserts that the store is ready for the commands of this place.
 #[track_caller]
 pub(crate) fn is_ready<S: Store>(place: &Place) {
     assert_eq!(run(place, &["setup", "--json"], 0).json()["outcome"], "was_set_up");
@@ -94,7 +93,7 @@ fn concurrent_setups_all_succeed<S: Store>() {
     run(&place, &["ping"], 0);
 }
 
-/// The error shows the reason and names the variable with the URL, but shows no password.
+/// The error shows the reason and the variable with the URL, but no password.
 fn an_invalid_url_is_bad_usage<S: Store>() {
     for (url, because) in S::WRONG_URLS {
         let ended = Place::new().on(url).run(&["ping"]).exits(2);

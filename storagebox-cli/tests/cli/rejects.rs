@@ -3,8 +3,8 @@
 
 use crate::support::Place;
 
-/// Line numbers: 1 good, 2 empty, 3 too long, 4 NUL, 5 not UTF-8, 6 text after a quote, 7 and 8 one good record,
-/// 9 open quote, 10 good, 11 an empty first column.
+/// The lines are: 1 good, 2 empty, 3 too long, 4 NUL, 5 not UTF-8, 6 text after a quote, 7 and 8 one good record, 9
+/// open quote, 10 good, 11 an empty first column.
 fn bad_lines(limit: usize) -> Vec<u8> {
     let mut bytes = b"first\n\n".to_vec();
     bytes.extend(vec![b'x'; limit + 1]);
@@ -48,7 +48,7 @@ fn values_of_the_maximum_length_are_accepted() {
 }
 
 #[test]
-fn crlf_and_a_byte_order_mark_are_no_part_of_a_value() {
+fn crlf_and_a_byte_order_mark_are_removed_from_values() {
     let place = Place::with("\u{feff}SAVE-1\r\n", "\u{feff}ada\r\nada\r\n");
     place.hand_out(&["--concurrency", "1"]).exits(0);
     assert_eq!(place.read("given.csv"), "id,item,outcome\nada,SAVE-1,new\nada,SAVE-1,again\n");
@@ -62,14 +62,14 @@ fn a_header_counts_as_a_line() {
 }
 
 #[test]
-fn the_list_of_rejects_can_be_written_elsewhere() {
+fn rejected_lines_are_listed_in_the_named_file() {
     let place = Place::with("A\n", "\nada\n");
     place.hand_out(&["--rejects", "bad.csv"]).exits(0);
     assert_eq!(place.names(), ["bad.csv", "given.csv", "ids.csv", "items.csv"]);
 }
 
 #[test]
-fn rejects_of_standard_input_name_it_as_the_file() {
+fn the_list_of_rejected_lines_names_standard_input() {
     let place = Place::with("A\n", "");
     let args = ["hand-out", "items", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
     place.run_with_input(&args, b"\nada\n").exits(0);
@@ -77,12 +77,12 @@ fn rejects_of_standard_input_name_it_as_the_file() {
 }
 
 #[test]
-fn an_empty_bank_exits_with_1() {
+fn hand_out_with_too_few_items_exits_with_1() {
     Place::with("A\n\n", "ada\nbob\n").hand_out(&[]).exits(1);
 }
 
 #[test]
-fn files_with_different_endings_have_separate_lists() {
+fn rejected_lines_of_codes_csv_and_codes_txt_are_listed_apart() {
     let place = Place::new();
     for (name, list) in [
         ("codes.csv", "codes.rejects.csv"),

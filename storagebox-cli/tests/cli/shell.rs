@@ -4,7 +4,7 @@ use crate::help::COMMANDS;
 use crate::support::Place;
 
 #[test]
-fn every_shell_gets_a_script_that_knows_the_commands() {
+fn completions_of_every_shell_contain_the_commands() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let ended = Place::new().run(&["completions", shell]).exits(0);
         assert!(ended.stdout.contains("retry-failures"), "{shell}");
@@ -27,7 +27,7 @@ fn the_bash_script_completes_subcommands() {
 }
 
 #[test]
-fn every_command_has_a_page() {
+fn every_command_has_a_manual_page() {
     let place = Place::new();
     let page = place.run(&["man"]).exits(0).stdout;
     assert!(page.starts_with(".ie \\n(.g"), "{page}");

@@ -16,10 +16,10 @@ use crate::support::{Ended, Place};
 /// A command that waits until the folder of its test is deleted.
 const WAITS: &str = "while test -e alive; do sleep 0.01; done";
 
-/// The command that starts a program with the default signal handling, even if the tests run under `nohup`.
+/// A command that starts a program with default signal handling, even if the tests run under `nohup`.
 const LISTENING: [&str; 2] = ["env", "--default-signal=HUP,INT,QUIT,TERM"];
 
-/// Runs of one id without a terminal, each in its own session and process group.
+/// The runs of one id without a terminal, each in its own session and process group.
 struct Session {
     place: Place,
 }
@@ -55,7 +55,7 @@ impl Session {
         Running { runner, stdout }
     }
 
-    /// Stops a runner while another runner begins. Returns whether the other runner could not run its command.
+    /// Returns whether a suspended runner keeps a second runner from running its command.
     fn is_in_the_way(&self, run: &Running, options: &[&str]) -> bool {
         run.signal(Signal::STOP);
         let other: Ended = self.command(options, "echo other").output().unwrap().into();
@@ -67,7 +67,7 @@ impl Session {
         self.place.run(&["dedup", "get", "records", "nightly"]).code == 0
     }
 
-    /// Waits until the processes that wrote their ids into a file have ended.
+    /// Asserts that `count` processes wrote their ids into the file `pids`, and that all of these processes have ended.
     #[track_caller]
     fn all_have_ended(&self, count: usize) {
         let ids = self.place.read("pids");
@@ -76,7 +76,7 @@ impl Session {
     }
 }
 
-/// Whether a process runs. A zombie does not.
+/// Returns whether a process runs. Returns false for a zombie.
 fn is_alive(id: &str) -> bool {
     state(id).is_some_and(|state| state != 'Z')
 }
@@ -115,8 +115,8 @@ impl Running {
     }
 }
 
-/// Commands react to a signal in many ways: not at all, with an exit code of success, with the exit code of a shell,
-/// with a failure, or with a child that handles it first.
+/// Commands with different reactions to a signal: no reaction, exit code 0, the exit code of a shell, a failure, and a
+/// child that handles the signal first.
 const COMMANDS: [&str; 5] = [
     "",
     "trap 'exit 0' TERM;",
@@ -125,9 +125,9 @@ const COMMANDS: [&str; 5] = [
     "trap : TERM; sh -c 'while test -e alive; do :; done'; exit 0;",
 ];
 
-/// A service manager, a container or a shell signals all processes of a group at once, in no order.
+/// A service manager, a container or a shell may signal all processes of a group at once.
 #[test]
-fn a_signal_to_the_whole_group_is_never_recorded() {
+fn no_result_is_recorded_after_a_signal_to_the_whole_group() {
     at_some_moment(|session, script, moment| {
         let run = session.started(&[], script);
         moment();
@@ -137,7 +137,7 @@ fn a_signal_to_the_whole_group_is_never_recorded() {
     });
 }
 
-/// Ends each command many times, each in its own session. Nothing may be recorded.
+/// Runs each of `COMMANDS` several times, and calls `ends` with a different delay each time. No result may be recorded.
 fn at_some_moment(ends: impl Fn(&Session, &str, &dyn Fn()) + Sync) {
     let ends = &ends;
     thread::scope(|scope| {
@@ -155,7 +155,6 @@ fn at_some_moment(ends: impl Fn(&Session, &str, &dyn Fn()) + Sync) {
     });
 }
 
-/// The number of rounds of each race.
 fn rounds() -> u32 {
     std::env::var("STORAGEBOX_SIGNALS").map_or(4, |rounds| rounds.parse().unwrap())
 }
@@ -180,7 +179,7 @@ fn each_signal_to_end_reaches_the_children_of_the_command() {
 }
 
 #[test]
-fn a_stopped_command_ends_at_a_signal() {
+fn a_signal_ends_a_suspended_command() {
     let session = Session::new();
     let run = session.started(&[], "echo $$ > pids; echo started; kill -STOP $$; exit 0");
     while !is_stopped(session.place.read("pids").trim()) {
@@ -190,7 +189,7 @@ fn a_stopped_command_ends_at_a_signal() {
     run.ended().exits(123);
 }
 
-/// SIGUSR1 and SIGUSR2 are no request to end.
+/// SIGUSR1 and SIGUSR2 do not ask a process to end.
 #[test]
 fn a_user_signal_is_passed_on_and_the_result_is_recorded() {
     for (signal, name) in [(Signal::USR1, "USR1"), (Signal::USR2, "USR2")] {
@@ -204,7 +203,7 @@ fn a_user_signal_is_passed_on_and_the_result_is_recorded() {
     }
 }
 
-/// A program ignores a signal under `nohup`, or in the background of a shell.
+/// Under `nohup`, or in the background of a shell, a program ignores some signals.
 #[test]
 fn an_ignored_signal_changes_nothing() {
     let session = Session::new();
@@ -234,7 +233,7 @@ fn a_command_that_was_killed_is_run_again() {
     assert_eq!(again.exits(0).stdout, "done\n");
 }
 
-/// A program reads from the JSON error whether the run is recorded, and need not know the exit codes.
+/// The JSON error says whether the run is recorded, so a program need not know the exit codes.
 #[test]
 fn an_exit_code_above_128_is_recorded_unlike_a_signal() {
     let session = Session::new();

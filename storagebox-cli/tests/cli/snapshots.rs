@@ -32,7 +32,7 @@ fn told(place: &Place, args: &[&str]) -> String {
 /// Needs a build with all features, because help texts depend on the features.
 #[cfg(all(feature = "dynamo", feature = "sqlite"))]
 #[test]
-fn every_help_is_as_its_snapshot() {
+fn every_help_text_equals_its_snapshot() {
     for &command in COMMANDS {
         let name = [&["help"], command].concat().join("-");
         is_as_before(&name, &told(&Place::new(), &[command, &["--help"]].concat()));
@@ -40,7 +40,7 @@ fn every_help_is_as_its_snapshot() {
 }
 
 #[test]
-fn each_table_is_as_its_snapshot() {
+fn each_table_equals_its_snapshot() {
     let place = Place::with("SAVE-1\nSAVE-2\n\n", "ada\nada\nbob\neve\n").on("memory:");
     for (name, args) in [
         ("ping", &["ping"][..]),
@@ -71,9 +71,9 @@ fn each_table_is_as_its_snapshot() {
     }
 }
 
-/// Replaces the horizon by a word, because the horizon changes with the time.
+/// The answer contains a horizon that changes with the time. In the snapshot, a word replaces the horizon.
 #[test]
-fn the_answer_to_a_too_old_time_is_as_its_snapshot() {
+fn the_answer_to_a_too_old_time_equals_its_snapshot() {
     let place = Place::new().on("memory:");
     let text = told(&place, &["ordered", "put", "values", "k", "v", "--at", "100000000003", "--writer", "w"]);
     let horizon = text.lines().find_map(|line| line.strip_prefix("horizon ")).unwrap().trim();
@@ -83,7 +83,7 @@ fn the_answer_to_a_too_old_time_is_as_its_snapshot() {
 }
 
 #[test]
-fn each_error_is_as_its_snapshot() {
+fn each_error_equals_its_snapshot() {
     let place = Place::with("A\n", "ada\n").on("memory:");
     place.write("long", vec![b'a'; 262_145]);
     for (name, args) in [

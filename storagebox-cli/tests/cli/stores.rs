@@ -12,7 +12,7 @@ pub(crate) trait Store: Sized {
     const BACKEND: &str;
     /// A text that would be executed if it were taken for code.
     const ODD: &str;
-    /// URLs that cannot be opened, each with a part of the error.
+    /// URLs that cannot be opened, each with a part of the error text.
     const WRONG_URLS: &[(&str, &str)];
     /// The size of the crowd that `hand-out` serves.
     const CROWD: Crowd = Crowd { items: 1_000, people: 800 };
@@ -29,20 +29,19 @@ pub(crate) trait Store: Sized {
     /// Returns the note of `ping` on a store that is not set up.
     fn note_of_bare(&self) -> String;
 
-    /// Returns the names of what `conform` left.
+    /// Returns the names of the tables, schemas, keys or files that `conform` left.
     fn left_by_the_suite(&self) -> Vec<String>;
 
-    /// Returns a place for commands on the store of this URL, with the credentials of this store.
+    /// Returns a [`Place`] for commands on the store of this URL, with the credentials of this store.
     fn place_of(&self, url: &str) -> Place {
         Place::new().on(url)
     }
 
-    /// Returns a place for commands on this store.
     fn place(&self) -> Place {
         self.place_of(&self.url())
     }
 
-    /// Returns a place for commands of a user who may set the store up.
+    /// Returns a [`Place`] for commands of a user who may set the store up.
     fn place_of_owner(&self) -> Place {
         self.place()
     }
@@ -57,28 +56,26 @@ pub(crate) trait Store: Sized {
     }
 }
 
-/// A store on a server.
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
 pub(crate) trait Served: Store {
-    /// The error of a server that does not run.
+    /// The text of the error when a server does not run.
     const UNREACHED: &str = "the server could not be reached";
     /// The strategies of counters that do not recognise a repeated change.
     const FORGETFUL: &[&str] = &["atomic"];
 
-    /// Returns a place for commands on a server at this address, which need not exist.
+    /// Returns a [`Place`] for commands on a server at this address, even if no server runs there.
     fn place_at(address: &str) -> Place;
 
-    /// Returns the address of the server.
     fn address(&self) -> &str;
 
-    /// Returns a place for commands that use another address of the server.
+    /// Returns a [`Place`] for commands that reach the server by the address `way`.
     fn place_by(&self, way: SocketAddr) -> Place {
         self.place().by(self.address(), way)
     }
 }
 
-/// Makes a test of each function for each store in the list before the function. The path of the test has both names,
-/// so that a filter finds the test: `tests_on! { [redis sqlite]: records_are_remembered; }`.
+/// Creates a test of each function on each store in the brackets before the function, as in `tests_on! { [redis
+/// sqlite]: records_are_remembered; }`.
 macro_rules! tests_on {
     ($($stores:tt: $($test:ident),+;)+) => {
         $($(mod $test { $crate::stores::tests_on!(@each $test $stores); })+)+

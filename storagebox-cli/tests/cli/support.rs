@@ -14,15 +14,14 @@ use tempfile::TempDir;
 
 pub(crate) const FILES: [&str; 6] = ["--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv"];
 
-/// The folder that contains the folder of each test. It is deleted when the test program ends, even if the program is
-/// killed.
+/// The parent of the folder of each test, which is deleted when the test program ends or is killed.
 static FOLDER: LazyLock<Folder> = LazyLock::new(|| Folder::new("cli").unwrap());
 
-/// A folder for one test.
 pub(crate) fn folder() -> TempDir {
     TempDir::new_in(FOLDER.path()).unwrap()
 }
 
+/// Where the commands of a test run: a folder, and the environment variables with the URL of the store.
 pub(crate) struct Place {
     directory: TempDir,
     /// The URL of the store in the environment of each run.
@@ -31,7 +30,6 @@ pub(crate) struct Place {
     variables: Vec<(&'static str, &'static str)>,
 }
 
-/// How a run ended.
 pub(crate) struct Ended {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -47,7 +45,7 @@ pub(crate) struct Given {
 }
 
 impl Place {
-    /// Returns a place on `memory:`, so that each run has its own store.
+    /// Returns a place with the URL `memory:`, so that each run has its own store.
     pub(crate) fn new() -> Self {
         Self { directory: folder(), url: Some("memory:".to_owned()), variables: vec![] }
     }
@@ -74,7 +72,7 @@ impl Place {
         Self { url: Some(url.to_owned()), ..self }
     }
 
-    /// Uses another address of the server.
+    /// Makes the commands reach the server by the address `way`.
     #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     pub(crate) fn by(self, server: &str, way: SocketAddr) -> Self {
         Self { url: self.url.map(|url| url.replace(server, &way.to_string())), ..self }

@@ -35,7 +35,7 @@ fn run_on_a_terminal(mut command: Command) -> (i32, String) {
     (child.wait().unwrap().code().unwrap(), shown)
 }
 
-/// Opens a terminal of 110 columns: the user's end, and the end of programs.
+/// Opens a terminal of 110 columns. Returns the user's side and the programs' side of the terminal.
 pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
@@ -64,7 +64,7 @@ fn read(mut terminal: File) -> String {
 }
 
 #[test]
-fn a_bar_is_drawn_and_taken_away_before_the_answer() {
+fn a_progress_bar_is_removed_before_the_answer() {
     let items: String = (0..20_000).map(|number| format!("CODE-{number}\n")).collect();
     let place = Place::with(&items, &items);
     let (code, shown) = shown(&place, &[&["hand-out", "items"], &FILES[..]].concat(), &[]);
@@ -128,7 +128,7 @@ fn promises_fit_the_width_of_the_terminal() {
     assert!(shown.lines().all(|line| line.trim_end().chars().count() <= 110), "{shown}");
 }
 
-/// Characters that a terminal would obey or not show.
+/// Text with characters that a terminal would obey or not show.
 const HOSTILE: &str = "x\u{1b}]0;owned\u{7}\r\u{9b}2J\u{7f}\u{202e}\u{2066}\u{200b}\u{200d}\u{feff}\u{2028}y";
 
 #[track_caller]
@@ -166,7 +166,7 @@ fn control_characters_in_errors_are_escaped() {
     }
 }
 
-/// The hostile text is in listings, answers and values. Programs get it unchanged.
+/// Listings, answers and values contain a hostile text. Programs get the text unchanged.
 #[cfg(feature = "sqlite")]
 #[test]
 fn control_characters_in_answers_are_escaped() {
@@ -214,10 +214,9 @@ fn control_characters_in_answers_are_escaped() {
     }
 }
 
-/// An item is always one row.
 #[cfg(feature = "sqlite")]
 #[test]
-fn a_line_break_in_a_field_forges_no_row() {
+fn a_line_break_in_a_field_does_not_start_a_row() {
     const FORGED: &str = "free-1\nSAVE-99,spent,eve";
     let place = Place::without_url();
     place.write("items.csv", format!("\"{FORGED}\"\n"));

@@ -15,7 +15,7 @@ tests_on! {
         a_load_through_a_pipe_is_counted_and_can_be_repeated;
 }
 
-/// The bank `b` of a place.
+/// The bank `b` in the store of a [`Place`].
 pub(crate) struct Bank {
     pub(crate) place: Place,
 }
@@ -123,7 +123,7 @@ fn odd_text_comes_back_byte_for_byte<S: Store>() {
     assert_eq!(bank.answers(&["holder", odd], 0)["id"], odd);
 }
 
-/// A pipe has no size, and there is no terminal for a progress bar.
+/// The bytes come from a pipe, whose size is unknown. There is no terminal for a progress bar.
 fn a_load_through_a_pipe_is_counted_and_can_be_repeated<S: Store>() {
     let count = S::LOAD;
     let store = S::ready();
@@ -143,7 +143,6 @@ fn state(line: &str) -> String {
     listed["state"].as_str().unwrap().to_owned()
 }
 
-/// Returns the text as a CSV field.
 pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"\n", text.replace('"', "\"\""))
 }

@@ -72,7 +72,7 @@ fn json_prints_a_store_error_as_one_object() {
     assert_eq!(ended.stdout, "");
 }
 
-/// A usage error has the same JSON fields as an error of the store.
+/// A usage error must have the same JSON fields as an error of the store.
 #[test]
 fn json_prints_a_usage_error_as_one_object() {
     for args in [
@@ -100,7 +100,7 @@ fn json_prints_a_usage_error_as_one_object() {
 }
 
 #[test]
-fn an_unknown_scheme_lists_the_known_ones_not_the_password() {
+fn unknown_scheme_error_lists_known_schemes_but_no_password() {
     let ended = with_url("carrier-pigeon://ada:secret@loft/").exits(2);
     assert!(ended.stderr.contains("memory:"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("secret"), "{}", ended.stderr);
@@ -120,14 +120,14 @@ fn one_note_says_that_a_memory_store_is_not_kept() {
 }
 
 #[test]
-fn no_bar_is_drawn_without_a_terminal() {
+fn no_progress_bar_is_drawn_without_a_terminal() {
     let ended = place().hand_out(&[]).exits(0);
     assert!(!ended.stderr.contains('\u{1b}') && !ended.stderr.contains('\r'), "{:?}", ended.stderr);
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
 }
 
 #[test]
-fn json_is_one_object_of_the_same_figures() {
+fn hand_out_json_has_the_expected_figures() {
     let audit = Place::with("A\nB\n", "ada\nada\n\n").hand_out(&["--json"]).exits(0).json();
     for (key, figure) in [
         ("items_added", 2),
@@ -148,7 +148,7 @@ fn json_is_one_object_of_the_same_figures() {
 }
 
 #[test]
-fn both_inputs_cannot_be_standard_input() {
+fn standard_input_for_both_inputs_is_refused() {
     let args = hand_out("-", "-", "given.csv");
     refused(&place(), &args, "both");
 }
@@ -161,7 +161,7 @@ fn a_missing_input_is_refused_before_any_work() {
 }
 
 #[test]
-fn a_directory_is_no_input() {
+fn a_directory_is_refused_as_input() {
     let place = place();
     fs::create_dir(place.path("folder")).unwrap();
     refused(&place, &hand_out("items.csv", "folder", "given.csv"), "folder");
@@ -174,7 +174,7 @@ fn a_missing_output_directory_is_refused_before_any_work() {
 }
 
 #[test]
-fn the_output_must_be_a_file() {
+fn a_folder_is_refused_as_output() {
     let place = place();
     fs::create_dir(place.path("folder")).unwrap();
     refused(&place, &hand_out("items.csv", "ids.csv", "folder"), "folder");
@@ -208,7 +208,7 @@ fn an_old_output_is_replaced_only_with_force() {
 
 /// The work is done even if the reader closes the pipe of the audit.
 #[test]
-fn a_closed_pipe_is_no_failure() {
+fn a_closed_pipe_of_the_audit_is_no_failure() {
     let place = place();
     let mut command = place.command(&[&["hand-out", "items", "--items", "-"], &FILES[2..]].concat());
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

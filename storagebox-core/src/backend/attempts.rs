@@ -18,7 +18,7 @@ use crate::values::error::{Certainty, Result};
 pub struct Attempts<S> {
     remembered: Option<Duration>,
     since_first: S,
-    /// A clock that also counts while the machine sleeps, which the timer behind `since_first` may not do.
+    /// A clock that continues while the machine sleeps.
     clock: &'static dyn Clock,
     begun: Duration,
     any_lost: AtomicBool,
@@ -77,7 +77,7 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         self.while_remembered(answer)
     }
 
-    /// Returns the answer of an attempt. Marks an error as not retryable if no further attempt may begin.
+    /// Returns `answer`. Marks an error as not retryable if no further attempt may begin.
     fn while_remembered<T>(&self, answer: Result<T>) -> Result<T> {
         let is_forgotten = self.check_remembered().is_err();
         answer.map_err(|error| if is_forgotten { error.after_unresolved().unrepeatable() } else { error })
@@ -91,8 +91,8 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         }
     }
 
-    /// Returns how much longer the store remembers the operation of a lost attempt. Returns `None` if no attempt was
-    /// lost or if the time is unlimited.
+    /// Returns how much longer the store remembers the operation. Returns `None` if no attempt was lost or if the store
+    /// never forgets.
     fn remembered_for(&self) -> Option<Duration> {
         let remembered = self.remembered.filter(|_| self.any_lost.load(Ordering::Relaxed));
         remembered.map(|remembered| remembered.saturating_sub(self.since_first()))
@@ -115,7 +115,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// Makes an attempt that has this outcome at once.
+    /// Makes an attempt that ends with `outcome` when it is first polled.
     fn made(attempts: &Attempts<impl Fn() -> Duration + Sync>, outcome: Result<u8>) -> Result<u8> {
         let sleep = |_| -> Pending<()> { pending() };
         let attempt = pin!(attempts.make(sleep, ready(outcome)));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn attempt_after_a_long_sleep_is_made_if_none_was_lost() {
+    fn attempt_after_a_long_sleep_is_made_if_no_attempt_was_lost() {
         let clock: &'static ManualClock = Box::leak(Box::default());
         let attempts = Attempts::by(clock, Some(MINUTE), || Duration::ZERO);
         clock.advance(60 * MINUTE);

@@ -1,6 +1,5 @@
 //! A table of every call of every part.
 
-/// The imports that the table of calls needs.
 pub(crate) mod names {
     pub(crate) use std::time::Duration;
 
@@ -29,15 +28,13 @@ pub(crate) mod names {
     };
 }
 
-/// Passes the table of all calls to the macro `$write`. Each part has its trait, its method that does no I/O (if any),
-/// and its calls. Each call has its [`Kind`](crate::layer::Kind), its name in [`Request`](crate::layer::Request), and
-/// the signature of its method, with the lifetimes that `async_trait` adds. The types of arguments are in brackets, so
-/// that `$write` can replace their lifetimes.
+/// Calls the macro `$write` with the table of all calls: the trait of each part, and its calls.
 macro_rules! calls {
     ($write:ident) => {
         #[allow(clippy::wildcard_imports, reason = "each use of the table needs some of its names")]
         use $crate::backend::calls::names::*;
 
+        // The types of arguments are in brackets, so that `$write` can replace their lifetimes.
         $write! {
             ItemBank {
                 Batch AddItems = add<'a>(items: [&'a [Item]]) -> Added;

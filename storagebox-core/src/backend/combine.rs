@@ -18,14 +18,14 @@ type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A call that can be combined with others of its kind.
 pub trait Combine: Send + 'static {
-    /// The subject of a call. At most one call per key is in progress; a second call waits until the first ends.
+    /// The subject of a call. The combiner makes at most one call per key at a time.
     type Key: Clone + Eq + Hash + Send;
     /// The answer to the call.
     type Answer: Send + 'static;
 
-    /// The backend, for the error of a call that finds no room in the queue.
+    /// The name of the backend, for the error that a call gets if the queue is full.
     const BACKEND: &'static str;
-    /// The operation, for the same error.
+    /// The name of the operation, for the error that a call gets if the queue is full.
     const OPERATION: &'static str;
 
     /// Returns the subject of the call.
@@ -37,10 +37,9 @@ pub trait Combine: Send + 'static {
 pub enum Combined<A> {
     /// The call was answered.
     Answer(A),
-    /// The call surely took no effect in the batch and must be made alone, because of a condition that this call or
-    /// another call of the batch ran into.
+    /// The batch could not answer the call, which had no effect. The combiner makes the call alone.
     RunAlone,
-    /// The batch was lost on the way: the call may have taken effect, or still may.
+    /// The answer to the batch was lost. The call may have taken effect, or may still take effect.
     Lost,
 }
 
@@ -142,7 +141,7 @@ impl<C: Combine> Combiner<C> {
         }
     }
 
-    /// Begins a turn for the call if it can be made alone at once. Otherwise adds the call to the queue.
+    /// Begins the call alone, or adds the call to the queue.
     fn enter(self: &Arc<Self>, call: C) -> Result<Entered<C>> {
         let (key, spawn) = (call.key(), (self.spawner)());
         let mut queue = self.lock();
@@ -168,7 +167,6 @@ impl<C: Combine> Combiner<C> {
         Ok(Entered::Waits(ticket))
     }
 
-    /// Starts the task of the turn `next`.
     fn begin(self: &Arc<Self>, next: &Next) {
         let worker = Worker::new(Turn::new(self, next.turn, vec![]), next.expects_others);
         (next.spawn)(Box::pin(worker.work()));

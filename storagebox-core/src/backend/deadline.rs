@@ -87,13 +87,13 @@ impl<F> InTime<F> {
 /// The deadline of a call, and a number that is unique among all calls.
 type Key = (Instant, u64);
 
-/// A registered call. The thread wakes its task at the deadline.
+/// A registered call, whose task the thread of the `Watch` wakes at the deadline.
 #[derive(Debug)]
 struct Entry {
     watch: &'static Watch,
     key: Key,
     waker: Waker,
-    /// Whether the thread runs, which will wake the task.
+    /// Whether a thread will wake the task.
     is_watched: bool,
 }
 
@@ -103,7 +103,7 @@ impl Entry {
         Self { watch, key, waker: waker.clone(), is_watched }
     }
 
-    /// Returns whether the thread will wake the task of this waker for this entry.
+    /// Returns whether a thread will wake the task of `waker` at the deadline.
     fn keeps(&self, waker: &Waker) -> bool {
         self.is_watched && self.waker.will_wake(waker)
     }
@@ -121,7 +121,7 @@ impl Drop for Entry {
 struct Watch {
     waiting: Mutex<Waiting>,
     sooner: Condvar,
-    /// Starts the thread and returns whether it could be started.
+    /// Starts the thread that wakes the tasks. Returns false if the thread cannot be started.
     start: fn(&'static Self) -> bool,
 }
 
@@ -129,7 +129,7 @@ struct Watch {
 struct Waiting {
     calls: BTreeMap<Key, Waker>,
     entered: u64,
-    /// When the thread checks the deadlines next, or `None` if it does not run.
+    /// When the thread next checks the deadlines, or `None` if the thread does not run.
     look: Option<Instant>,
 }
 
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// A waker that panics when it wakes a task, with a payload that panics when it is dropped.
+    /// A waker that panics with a payload that panics again when it is dropped.
     struct Panics;
 
     impl Wake for Panics {
@@ -267,14 +267,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn in_time_returns_the_output_or_none_after_the_limit() {
+    async fn call_returns_its_output_or_none_after_the_time_limit() {
         assert_eq!(in_time(LONG, ready(7)).await, Some(7));
         assert_eq!(in_time(SHORT, pending::<()>()).await, None);
         assert_eq!(in_time(Duration::ZERO, pending::<()>()).await, None);
         assert_eq!(in_time(Duration::MAX, ready(7)).await, Some(7));
     }
 
-    /// The runtime's clock is paused, and a server answers after a short delay.
     #[tokio::test(start_paused = true)]
     async fn call_does_not_time_out_while_its_runtime_has_a_paused_clock() {
         let (sender, answer) = tokio::sync::oneshot::channel();
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn shorter_deadline_ends_first_even_after_a_waker_panicked() {
+    fn task_with_the_earlier_deadline_is_woken_despite_a_panic() {
         let (watch, (sender, told)) = (a_watch(), mpsc::channel());
         let waker = Arc::new(Told(sender)).into();
         let _long = enter(watch, LONG, &waker);
@@ -314,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_the_last_waker_of_a_task_drops_its_entry() {
+    fn dropping_an_entry_drops_the_entry_that_its_waker_owns() {
         let (watch, nested) = (a_watch(), Arc::new(Nested(OnceLock::new())));
         nested.0.set(enter(watch, LONG, Waker::noop())).unwrap();
         let entry = enter(watch, LONG, &Arc::clone(&nested).into());
@@ -323,7 +322,7 @@ mod tests {
         assert!(watch.waiting().calls.is_empty());
     }
 
-    /// Without a thread, the task wakes itself and is polled again until its deadline.
+    /// No thread can be started, so the task wakes itself until the deadline.
     #[tokio::test]
     async fn a_call_ends_at_its_deadline_without_a_thread() {
         let watch: &'static Watch = Box::leak(Box::new(Watch::new(|_| false)));
@@ -332,7 +331,7 @@ mod tests {
         assert!(watch.waiting().calls.is_empty() && watch.waiting().entered > 1);
     }
 
-    /// The second poll of the call comes from another task, as after a future was moved.
+    /// One task makes the first poll of the call, and another task makes the later polls.
     #[tokio::test]
     async fn the_task_that_polled_last_is_woken() {
         let mut call = in_time(SHORT, pending::<()>());

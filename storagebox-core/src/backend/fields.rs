@@ -2,24 +2,23 @@
 
 use crate::values::error::{Error, Result};
 
-/// The reason why bytes cannot be decoded.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DecodeError {
     #[error("it ends too early")]
     Short,
     #[error("it has bytes after its end")]
     Long,
-    #[error("its format is {found}, and this version knows only {known}")]
+    #[error("its format is {found}, and this version of storagebox knows only {known}")]
     Format { found: u8, known: u8 },
     #[error("its state has the unknown code {0}")]
     State(u8),
     #[error("a field is not UTF-8")]
     Text(#[from] std::str::Utf8Error),
-    #[error("a field breaks its limit")]
+    #[error("a field is invalid")]
     Field(#[from] Error),
 }
 
-/// Appends the length of a text, in two bytes, and the text.
+/// Appends the length of `text` in two bytes, and then `text`.
 pub(crate) fn put_text(bytes: &mut Vec<u8>, field: &'static str, text: &str) -> Result<()> {
     let length = u16::try_from(text.len()).map_err(|_| Error::invalid(field, "is too long"))?;
     bytes.extend(length.to_be_bytes());
@@ -27,7 +26,7 @@ pub(crate) fn put_text(bytes: &mut Vec<u8>, field: &'static str, text: &str) -> 
     Ok(())
 }
 
-/// Appends the length of `body`, in four bytes, and `body`.
+/// Appends the length of `body` in four bytes, and then `body`.
 pub(crate) fn put_bytes(bytes: &mut Vec<u8>, field: &'static str, body: &[u8]) -> Result<()> {
     let length = u32::try_from(body.len()).map_err(|_| Error::invalid(field, "is too long"))?;
     bytes.extend(length.to_be_bytes());
@@ -39,7 +38,7 @@ pub(crate) fn put_bytes(bytes: &mut Vec<u8>, field: &'static str, body: &[u8]) -
 pub(crate) struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// Reads the format byte and the letter at the beginning.
+    /// Checks that the first byte is the format `known`. Returns the letter in the second byte, and the other fields.
     pub(crate) fn begin(bytes: &'a [u8], known: u8) -> Result<(u8, Self), DecodeError> {
         match bytes {
             [format, letter, rest @ ..] if *format == known => Ok((*letter, Self(rest))),

@@ -5,7 +5,7 @@
 pub enum NamespaceKind {
     /// Items and claims.
     Bank,
-    /// Deduplication records and the leases over them.
+    /// Deduplication records and their leases.
     Records,
     /// Tokens.
     Tokens,

@@ -3,10 +3,10 @@
 use std::io::Error;
 use std::net::{Ipv4Addr, UdpSocket};
 
-/// Texts in the error of a name lookup that may succeed later, because the name server did not answer.
+/// Error texts of a lookup that failed because the name server did not answer.
 const PASSES: [&str; 2] = ["Temporary failure", "Try again"];
 
-/// The number of files and sockets that one name lookup has open at the same time, with some margin.
+/// The maximum number of files and sockets that one name lookup has open at a time.
 const OPENED: usize = 8;
 
 /// Returns whether this is the error of a lookup that found no address for a name. Systems report it only as text.
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn host_is_nameless_only_if_the_resolver_does_not_know_it() {
+    fn is_nameless_accepts_only_the_lookup_error_of_an_unknown_host() {
         let lookup = |text: &str| Error::other(format!("failed to lookup address information: {text}"));
         assert!(is_nameless(&lookup("Name or service not known")));
         for later in ["Temporary failure in name resolution", "Try again"] {

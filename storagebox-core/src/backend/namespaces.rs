@@ -19,14 +19,13 @@ pub struct OpenNamespaces(Mutex<Namespaces>);
 #[derive(Default)]
 struct Namespaces {
     known: HashMap<Named, Weak<dyn Any + Send + Sync>>,
-    /// The namespaces opened last, which stay open even without a handle.
+    /// The namespaces that were opened last, which stay open even without a handle.
     last: VecDeque<Arc<dyn Any + Send + Sync>>,
-    /// The number of entries in `known` at which the entries of closed namespaces are removed.
+    /// When `known` has this many entries, the entries of closed namespaces are removed.
     sweep_at: usize,
 }
 
-/// The kind, the name and the options of a namespace. A namespace that is opened with two sets of options has two
-/// objects.
+/// The kind, the name and the options of an open namespace.
 type Named = (&'static str, Namespace, String);
 
 /// The number of namespaces that stay open without a handle.
@@ -61,7 +60,6 @@ impl Namespaces {
         self.known.get(key)?.upgrade()?.downcast().ok()
     }
 
-    /// Adds a namespace to the open namespaces.
     fn remember<T: Send + Sync + 'static>(&mut self, key: Named, created: &Arc<T>) {
         // The map is swept each time its size has doubled, so that the cost per namespace does not grow with the size.
         if self.known.len() >= self.sweep_at.max(2 * STAY) {

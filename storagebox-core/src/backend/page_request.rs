@@ -3,10 +3,10 @@
 use crate::values::error::{Error, Result};
 use crate::values::page::{Cursor, Page};
 
-/// The largest number of entries per page. A page may be shorter than requested.
+/// The largest number of entries per page.
 const MOST: usize = 1_000;
 
-/// The beginning of every cursor. The last key of the page follows.
+/// The prefix of every cursor. The last key of the page follows the prefix.
 const AFTER: &str = "after:";
 
 /// A request for a page: the key to start after, and the number of entries.

@@ -79,7 +79,7 @@ impl Retry {
         self.repeat(timer, |is_any_lost| call(first.after_lost(is_any_lost))).await
     }
 
-    /// Retries like `call`. The argument of the closure says whether an earlier attempt was lost.
+    /// Makes the call, with retries. The argument of `call` says whether an earlier attempt was lost.
     pub(crate) async fn repeat<T, Fut>(&self, timer: &dyn Timer, call: impl FnMut(bool) -> Fut) -> Result<T>
     where
         Fut: Future<Output = Result<T>>,
@@ -87,8 +87,8 @@ impl Retry {
         repeat(false, Delays(self.delays()), |delay| timer.sleep(delay), call).await
     }
 
-    /// Retries like `call`, but with any number of attempts until the time `end`. If a delay of `self` is zero, makes
-    /// `attempts` attempts without a pause and then uses the default delays.
+    /// Makes the call, with retries until the time `end`. A policy without pauses gets the default pauses after
+    /// `attempts` attempts.
     pub(crate) async fn call_until<T, Fut>(
         &self,
         timer: &dyn Timer,
@@ -109,7 +109,6 @@ impl Retry {
         repeat(false, Delays(delays), |delay| timer.sleep(delay), |_| call()).await
     }
 
-    /// Returns the delays between the attempts.
     fn delays(&self) -> impl Iterator<Item = Duration> + use<> {
         let max_delay = self.max_delay;
         ExponentialBuilder::default()
@@ -123,7 +122,7 @@ impl Retry {
     }
 }
 
-/// Retries a call after each of these delays, as long as the errors are retryable.
+/// The pauses between the attempts of a call.
 struct Delays<I>(I);
 
 impl<I: Iterator<Item = Duration> + Send> Backoff for Delays<I> {
@@ -135,8 +134,8 @@ impl<I: Iterator<Item = Duration> + Send> Backoff for Delays<I> {
 
 /// How often a call is retried, and after which pauses.
 pub trait Backoff: Send {
-    /// Returns the pause between an attempt that failed with this error and the next one, or `None` if there is no next
-    /// attempt. A pause of zero retries at once.
+    /// Returns the pause after an attempt that failed with this error, or `None` if there is no next attempt. A pause
+    /// of zero means an immediate retry.
     fn after(&mut self, error: &Error) -> Option<Duration>;
 }
 
@@ -151,13 +150,13 @@ pub fn pauses() -> impl Iterator<Item = Duration> + Send + use<> {
         .build()
 }
 
-/// Makes a call until an attempt answers it, as long as the backoff allows. `is_any_lost` says whether the call was made
-/// before, with an unknown outcome. The argument of each attempt says whether an earlier one was lost.
+/// Makes a call until an attempt answers it, as long as the backoff allows. `is_any_lost` says whether the call was
+/// made before, with an unknown outcome. The argument of each attempt says whether an earlier one was lost.
 ///
 /// # Guarantees
 ///
-/// - ER-4: the certainty of the whole call is the certainty of its least certain attempt. The closure must make the same
-///   operation each time, with the same id.
+/// - ER-4: the certainty of the whole call is the certainty of its least certain attempt. The closure must make the
+///   same operation each time, with the same id.
 ///
 /// # Cancel safety
 ///

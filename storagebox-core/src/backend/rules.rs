@@ -21,11 +21,11 @@ pub use void_calls::VoidCalls;
 
 /// A time as a backend stores it.
 pub trait StoredTime: Copy + Ord {
-    /// Returns how long it is until a later time; zero until an earlier time.
+    /// Returns the time from `self` until `later`, or zero if `later` is earlier.
     fn until(self, later: Self) -> Duration;
 }
 
-/// A time since 1970, which is how a [`Clock`](crate::Clock) returns it.
+/// The duration is a time since 1970, as a [`Clock`](crate::Clock) returns it.
 impl StoredTime for Duration {
     fn until(self, later: Self) -> Duration {
         later.saturating_sub(self)

@@ -37,8 +37,8 @@ impl StoreOptions {
 /// Writes the setters `remember` and `call_timeout` of a builder that has its
 /// [`StoreOptions`](crate::backend::StoreOptions) in `self.settings.options`.
 ///
-/// The first argument names the place, such as a table, that stores the time for which a store remembers. A comment on
-/// `call_timeout` is added to the documentation that all stores share.
+/// The first argument is the word for the object, such as a table, that stores the time for which a store remembers. A
+/// comment on `call_timeout` is added to the documentation that all stores share.
 ///
 /// ```
 /// use storagebox_core::backend::StoreOptions;

@@ -42,8 +42,7 @@ pub fn unknown(key: &str, value: &str, known: &[&str]) -> Error {
     Error::misconfigured("url", format_args!("has {own}; expected {}", listed(known, "or")))
 }
 
-/// Returns whether a part of a query is a key with a value and no piece of a password. A key has letters and `_`. A
-/// value with an `@` may come from a password with a `?`, because the host follows the password.
+/// Returns whether `key` is surely a query key, and not a piece of a password that contains a `?`.
 fn is_surely_a_key(key: &str, value: &str) -> bool {
     let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
     let is_key = (3..=24).contains(&key.len()) && key.split('_').all(is_word);
@@ -103,7 +102,7 @@ pub fn one_of<T: Copy>(key: &'static str, value: &str, words: &[(&str, T)]) -> R
     Err(Error::misconfigured(key, format_args!("must be {}", listed(&words, "or"))))
 }
 
-/// Returns the words in backticks as a list, such as `a`, `b` or `c`.
+/// Returns the words as a list in backticks, such as `a`, `b` or `c`.
 fn listed(words: &[&str], before_the_last: &str) -> String {
     let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     match words.split_last() {
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_query_key_is_refused_with_the_known_keys() {
+    fn error_for_an_unknown_query_key_lists_the_known_keys() {
         let told = |key, value| unknown(key, value, &["call_timeout", "memory", "wait"]).message().to_owned();
         let known = "expected `call_timeout`, `memory` or `wait`";
         assert_eq!(told("call_timout", "9"), format!("url has the unknown query key `call_timout`; {known}"));
@@ -176,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn unknown_word_is_refused_with_the_known_words() {
+    fn error_for_an_unknown_word_lists_the_known_words() {
         assert_eq!(one_of("kind", "b", &[("a", 1), ("b", 2), ("c", 3)]).unwrap(), 2);
         assert_eq!(refused(one_of("kind", "d", &[("a", 1), ("b", 2), ("c", 3)])), "kind must be `a`, `b` or `c`");
         assert_eq!(refused(switch("it", "yes")), "it must be `on` or `off`");
     }
 
     #[test]
-    fn number_that_is_not_whole_or_out_of_range_is_refused() {
+    fn fractional_or_too_large_number_is_refused() {
         assert_eq!(number::<u8>("n", "255").unwrap(), 255);
         for value in ["", "256", "-1", "1.5", " 1", "hunter2"] {
             assert_eq!(refused(number::<u8>("n", value)), "n must be a whole number");

@@ -15,7 +15,7 @@ use crate::values::value::{DedupId, Item, Namespace, OpId};
 
 use record::{Intent, State};
 
-/// The maximum number of states of a record that one call goes through. After them the call returns `Contention`.
+/// The maximum number of steps in one call. A call that needs more steps returns `Contention`.
 const MAX_STATES: usize = 64;
 
 /// The composition of article 1: one deduplication record over several banks, or a bank and a record in different
@@ -92,7 +92,7 @@ pub enum Assigned {
         /// The item.
         item: Item,
     },
-    /// The requested bank is empty and the id has no item; it may choose another bank.
+    /// The requested bank is empty and the id has no item. A later call may choose another bank.
     Empty,
 }
 
@@ -121,7 +121,6 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Returns whether any record was changed.
     fn has_changed(&self) -> bool {
         self.finished + self.given_up > 0
     }
@@ -245,7 +244,7 @@ enum Step {
     Continue(Observed),
 }
 
-/// The progress of one call of `assign`, or of `recover` with one id.
+/// The progress of the assignment of one id, in a call of `assign` or `recover`.
 struct Assignment<'a> {
     dedup: &'a Deduplicator,
     id: &'a DedupId,
@@ -257,7 +256,7 @@ struct Assignment<'a> {
 }
 
 impl Assignment<'_> {
-    /// Records an intent for the bank. If the id has a record already, reads that record.
+    /// Records that the id is to get an item of `bank`, or reads the existing record of the id.
     async fn open(&mut self, bank: &Namespace) -> Result<Observed> {
         let intent = self.intend(bank);
         let op = OpId::new(intent.nonce.as_str())?;
@@ -316,9 +315,10 @@ impl Assignment<'_> {
         }
     }
 
-    /// Commits the assignment with a compare-and-set, which is the commit point.
+    /// Records that the id has the item.
     async fn commit(&mut self, intent: &Intent, item: Item, observed: &Observed) -> Result<Step> {
         let assigned = State::Assigned { intent: intent.clone(), item: item.clone() };
+        // This compare-and-set is the commit point.
         match self.compare_and_set(observed, &assigned).await? {
             Replaced::Replaced(_) => Ok(Step::Answer(Assigned::New { bank: intent.bank.clone(), item })),
             // Nothing is to be released: the caller whose compare-and-set won has the same claim.
@@ -335,8 +335,8 @@ impl Assignment<'_> {
         self.choose(observed).await
     }
 
-    /// Records an intent for the wanted bank with a new nonce. Records `Nothing` if no bank is wanted or the wanted
-    /// bank was found empty.
+    /// Records that the id is to get an item of the wanted bank. Records `Nothing` if no bank is wanted or if the
+    /// wanted bank was empty.
     async fn choose(&mut self, observed: &Observed) -> Result<Step> {
         match self.wanted {
             Some(bank) if !self.found_empty => {
@@ -364,7 +364,7 @@ impl Assignment<'_> {
         self.dedup.records.replace(self.id, observed.version, &next.encode()?, &op).await
     }
 
-    /// Returns the step that continues with the state that the record has after a compare-and-set.
+    /// Returns the state of the record after a compare-and-set, which is `ours` if the compare-and-set succeeded.
     async fn after(&mut self, replaced: Replaced, ours: State) -> Result<Step> {
         Ok(Step::Continue(match replaced {
             Replaced::Replaced(version) | Replaced::Again(version) => Observed { state: ours, version },
@@ -373,7 +373,7 @@ impl Assignment<'_> {
         }))
     }
 
-    /// Creates the record again after it was forgotten. Returns `Contention` if this call wants no bank.
+    /// Creates a forgotten record again. Returns `Contention` if the caller wants no bank.
     async fn open_again(&mut self) -> Result<Observed> {
         match self.wanted {
             Some(bank) => self.open(bank).await,

@@ -76,7 +76,7 @@ pub trait Layer: Debug + Send + Sync + 'static {
     /// Answers the call, with the response of [`Next::run`], another response of the same operation, or an error.
     async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response>;
 
-    /// Returns whether the layer is also around calls [within a transaction](crate::Backend::within) of the caller.
+    /// Returns whether the calls [within a transaction](crate::Backend::within) of the caller go through the layer.
     /// Defaults to `true`. A layer that repeats calls or drops them returns `false` (J-2).
     fn joins(&self) -> bool {
         true

@@ -48,7 +48,6 @@ pub struct Listing<'a, T> {
     entries: vec::IntoIter<T>,
 }
 
-/// The position of a listing.
 enum Position<'a, T> {
     Refused(Error),
     Before(Read<'a, T>, Option<Cursor>),
@@ -127,7 +126,6 @@ impl<T: Unpin> Listing<'_, T> {
         Ok(entries)
     }
 
-    /// Reads the next page, if there is one.
     fn poll_page(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
         let (read, mut reading) = match std::mem::replace(&mut self.position, Position::End) {
             Position::Before(read, cursor) => {

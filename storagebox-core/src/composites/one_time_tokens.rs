@@ -22,7 +22,7 @@ pub use outcome::{Peeked, TokenBegun, TokenCommitted, TokenLease};
 use finish::{told, used_for_something_else};
 use used::Places;
 
-/// The default time for which a result is replayed.
+/// How long a result can be replayed by default.
 const REPLAY: Duration = Duration::from_secs(3_600);
 
 /// Tokens that are used once and that people carry, such as a link in a mail that confirms an address or signs in.
@@ -217,7 +217,7 @@ impl OneTimeTokens {
         }
     }
 
-    /// Returns the answer for a token whose lease another call has: `InUse` if the token is still live.
+    /// Returns `InUse` if the token is still live, and otherwise the answer of `gone`.
     async fn in_use(&self, remaining: Duration, token: &TokenId, places: &Places, caller: &OpId) -> Result<TokenBegun> {
         match self.tokens.exists(token).await? {
             true => Ok(TokenBegun::InUse { remaining }),
@@ -261,7 +261,7 @@ impl OneTimeTokens {
     }
 }
 
-/// Converts the tokens, and checks that each leaves room for the prefixes of its record ids.
+/// Converts each value to a token. Checks that each token is short enough to be a part of a record's id.
 fn checked<T>(tokens: impl IntoIterator<Item = T>) -> Result<Vec<TokenId>>
 where
     T: TryInto<TokenId>,

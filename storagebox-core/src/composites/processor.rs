@@ -26,7 +26,7 @@ pub use handler::{BoxError, Dispatcher, Handler};
 pub use missing_token::MissingToken;
 pub use outcome::{Abandoned, Outcome, ProcessError};
 
-/// The maximum number of rounds of one call. A call begins another round if another message has changed the entity.
+/// The maximum number of times that one call tries to process its message.
 const MAX_ROUNDS: usize = 64;
 
 /// Processes messages: each changes its entity once and sends its own messages, which are processed once in turn.
@@ -232,7 +232,7 @@ impl Processor {
         Err(contention(message).into())
     }
 
-    /// Finishes a message whose entry has no messages to send. Returns `Pending` if the entry has messages to send.
+    /// Finishes the message if its entry has no messages to send, and otherwise returns `Pending`.
     async fn abandon_begun(&self, message: &Message, entry: OutboxEntry) -> Result<Abandoned, ProcessError> {
         let begun = Begun::of(&message.entity, &message.id, entry)?;
         // An entry without messages may also come from an `abandon` that did not return.
@@ -308,7 +308,7 @@ impl Processor {
         Listing::new(move |after, limit| Box::pin(async move { self.entities.pending(after.as_ref(), limit).await }))
     }
 
-    /// Makes one attempt to process the message. Returns `None` if the entity was changed in the meantime.
+    /// Tries once to process the message. Returns `None` if another message has changed the entity meanwhile.
     async fn round(&self, message: &Message, guard: &Guard) -> Result<Option<Outcome>, ProcessError> {
         let (mut opened, is_open) = self.open(message, guard).await?;
         if opened.entry.is_none() && is_open {
@@ -325,7 +325,7 @@ impl Processor {
         self.finish(begun, is_open).await.map(Some)
     }
 
-    /// Reads the entity, and then whether the message is still to be processed.
+    /// Reads the entity and then the guard. Returns the entity, and whether the message is still to be processed.
     async fn open(&self, message: &Message, guard: &Guard) -> Result<(Opened, bool), ProcessError> {
         // The order matters. If the message is open after the read, no worker finished it before the read, and any
         // later change of the entity makes the commit conflict.
@@ -345,8 +345,8 @@ impl Processor {
         Ok(sent.map(|sent| if has_no_effect { Outcome::NoEffect } else { Outcome::Processed { sent } }))
     }
 
-    /// Commits a decision and finishes the message. Returns the number of messages that this call sent, or `None` if
-    /// the entity was changed in the meantime.
+    /// Commits a decision and finishes the message. Returns how many messages were sent, or `None` if another message
+    /// has changed the entity meanwhile.
     async fn store(
         &self,
         message: &Message,
@@ -368,7 +368,6 @@ impl Processor {
         self.settle(&id, &content, entry, true).await.map(Some).map_err(ProcessError::after_a_commit)
     }
 
-    /// Returns the commit of a decision, and the content of the entry that the commit adds.
     fn commit(
         &self,
         message: &Message,
@@ -389,8 +388,8 @@ impl Processor {
         Ok((Commit { key, message, opened, change: decision.change, attempt, entry, consume, create }, content))
     }
 
-    /// Finishes a message from its entry: sends its messages if its guard is open, and only removes the entry
-    /// otherwise.
+    /// Finishes a message that has an entry. Sends the messages of the entry if the guard is open, and removes the
+    /// entry.
     async fn finish(&self, begun: Begun, is_open: bool) -> Result<Outcome, ProcessError> {
         let Begun { id, content, entry } = begun;
         if !is_open {
@@ -401,8 +400,8 @@ impl Processor {
         sent.map(|sent| Outcome::Resumed { sent }).map_err(ProcessError::after_a_commit)
     }
 
-    /// Sends the messages, closes the guard and removes the entry, in this order. Returns the number of messages that
-    /// this call sent: 0 if another worker finished the message in the meantime.
+    /// Sends the messages, closes the guard and removes the entry, in this order. Returns how many messages this call
+    /// sent.
     async fn settle(
         &self,
         id: &EntryId,

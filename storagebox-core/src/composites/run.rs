@@ -41,7 +41,7 @@ pub enum Ran {
     },
     /// Another runner is doing the work.
     InFlight {
-        /// The remaining time of its lease.
+        /// The remaining time of the other runner's lease.
         remaining: Duration,
     },
     /// The id was used with another fingerprint.
@@ -139,7 +139,7 @@ where
     through(&Runner { repo, timer, options }, id, Within, work).await
 }
 
-/// Makes a run, during which the heartbeat keeps the lease alive.
+/// Runs the work while the heartbeat keeps the lease alive.
 async fn through<F, Fut, T, E>(
     runner: &Runner<'_>,
     id: &DedupId,

@@ -37,7 +37,8 @@ pub use receipt::{CommitState, Receipt, settle};
 /// connection has to outlive the call.
 #[async_trait]
 pub trait Transaction: Send {
-    /// Sends each request on the connection, and answers it. Ends only by being dropped.
+    /// Sends each request of a call on the connection, and passes the reply back to the call. Never returns: the caller
+    /// drops the future.
     async fn serve(&mut self) -> Infallible;
 }
 
@@ -50,20 +51,20 @@ pub trait Transaction: Send {
 ///
 /// # Cancel safety
 ///
-/// A call that is dropped before its end leaves these parts unusable: every later call of them returns `Contention`. Roll
-/// the transaction back.
+/// A call that is dropped before its end leaves these parts unusable: every later call of them returns `Contention`.
+/// Roll the transaction back.
 ///
 /// # Errors
 ///
-/// A call returns `Contention` while another call of the same transaction is in progress. `complete` with a lease that is
-/// over returns `Fenced`. After any error, roll the transaction back.
+/// A call returns `Contention` while another call of the same transaction is in progress. `complete` with a lease that
+/// is over returns `Fenced`. After any error, roll the transaction back.
 #[derive(Clone)]
 pub struct InTransaction<'t> {
     parts: Arc<dyn Backend>,
     connection: Connection<'t>,
 }
 
-/// The transaction, or `None` while a call uses it and after such a call was dropped.
+/// The transaction, or `None` while a call uses the transaction and after such a call was dropped.
 type Connection<'t> = Arc<Mutex<Option<Box<dyn Transaction + 't>>>>;
 
 impl<'t> InTransaction<'t> {
@@ -189,7 +190,7 @@ impl fmt::Debug for InTransaction<'_> {
     }
 }
 
-/// Makes a call, whose requests the transaction sends to the store.
+/// Polls the call, while the transaction sends the call's requests to the store.
 async fn drive<T, E: From<Error>>(
     connection: &Connection<'_>,
     call: impl Future<Output = Result<T, E>>,

@@ -84,8 +84,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
 
     /// Deletes at most `max_entries` entries that no promise needs any more (S-2).
     ///
-    /// `max_entries` bounds the deletions of one attempt. A retry after a lost reply starts a new count, including the
-    /// backend's own retries.
+    /// `max_entries` bounds the deletions of one attempt. Each retry after a lost reply starts a new count, and so does
+    /// each of the backend's own retries.
     ///
     /// # Cancel safety
     ///
@@ -93,7 +93,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     async fn maintain(&self, max_entries: usize) -> Result<Maintained>;
 
     /// Closes the connections after the calls in progress have ended. A later call of this store opens them again or
-    /// returns `Unavailable`, whichever suits the backend. Other stores on the same data go on.
+    /// returns `Unavailable`, whichever suits the backend. Other stores on the same data are not affected.
     ///
     /// # Guarantees
     ///
@@ -148,7 +148,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Guarantees
     ///
-    /// - S-3 above. The joined namespaces are not options of the namespace: they may change from one start to the next.
+    /// - S-3 above. The joined namespaces are not options of the namespace: they may change when the program starts
+    ///   again.
     ///
     /// # Errors
     ///

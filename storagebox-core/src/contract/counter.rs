@@ -78,8 +78,8 @@ pub trait Counter: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - ER-5: `OutOfBounds`, `Overflow` or `Full` of a repeated attempt also makes the earlier attempts of the call void,
-    ///   for as long as the operation would be remembered. They are not applied later.
+    /// - ER-5: if a repeated attempt returns `OutOfBounds`, `Overflow` or `Full`, the earlier attempts of the call
+    ///   become void for as long as the operation would be remembered. They are not applied later.
     ///
     /// # Cancel safety
     ///
@@ -87,8 +87,8 @@ pub trait Counter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of `apply`. `OutcomeUnknown` if [too many](Attempt::MAX_VOID) calls of the operation are void already, or if
-    /// the strategy has no durable place for it: [`cancel`](Self::cancel) is `Unsupported` then.
+    /// Those of `apply`. `OutcomeUnknown` if [too many](Attempt::MAX_VOID) calls of the operation are void already, or
+    /// if the strategy has no durable place for void calls. Such a strategy does not support [`cancel`](Self::cancel).
     async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted>;
 
     /// Fences the operation, so that an attempt that is still in progress changes nothing when it arrives.
@@ -100,15 +100,16 @@ pub trait Counter: Send + Sync {
     /// # Errors
     ///
     /// `Unsupported` for strategies that remember no operation, remember only the last writers, or rely on the store's
-    /// request tokens: they have no durable place for a fence. Also for a ledger in several regions.
+    /// request tokens: they have no durable place for a fence. `Unsupported` also for a ledger in several
+    /// regions.
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled>;
 
     /// Returns the counter's value.
     ///
     /// # Guarantees
     ///
-    /// - C-6, C-7: a strong read. Over shards the value is a sum of strong reads; it is a snapshot only if `promise()`
-    ///   says so.
+    /// - C-6, C-7: a strong read. The value of a sharded counter is a sum of strong reads, and is a snapshot only if
+    ///   `promise()` says so.
     async fn value(&self, key: &Key) -> Result<i64>;
 
     /// Returns what the chosen strategy guarantees on this backend.

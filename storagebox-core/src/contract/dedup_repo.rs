@@ -89,9 +89,9 @@ pub trait DedupRepo: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - D-1: of all calls that name the same version, exactly one returns `Replaced`. Its own retry, recognised by its
-    ///   `op`, returns `Again` until a later change, and then `Stale`, which does not say whether the call was once
-    ///   applied.
+    /// - D-1: of all calls that name the same version, exactly one returns `Replaced`. A retry of that call, recognised
+    ///   by its `op`, returns `Again` until a later change, and then `Stale`, which does not say whether the call was
+    ///   once applied.
     async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced>;
 
     /// Deletes the record if it still has this version, so that the id can be used again.
@@ -162,7 +162,7 @@ pub enum Replaced {
 pub enum Forgotten {
     /// The record is deleted.
     Forgotten,
-    /// There is no record, for whatever reason.
+    /// The record does not exist.
     Absent,
     /// The record has another version now.
     Stale(Entry),

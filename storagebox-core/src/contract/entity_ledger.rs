@@ -74,7 +74,8 @@ pub trait EntityLedger: Send + Sync {
     ///
     /// - E-1, E-2, E-6, E-8 above.
     /// - A commit that is repeated with its `attempt` returns `Committed` while its entry exists, or while the token
-    ///   that it consumed is remembered. After that it returns `Conflict`, for as long as operation ids are remembered.
+    ///   that it consumed is remembered. Later the commit returns `Conflict`, for as long as operation ids are
+    ///   remembered.
     ///
     /// # Errors
     ///
@@ -110,7 +111,7 @@ pub trait EntityLedger: Send + Sync {
     /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
     async fn pending(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<EntryId>>;
 
-    /// Returns the namespaces of tokens that commits change in the same step.
+    /// Returns the namespaces whose tokens a commit changes in the same step as the entity.
     fn joins(&self) -> Joins;
 }
 
@@ -175,7 +176,7 @@ pub enum Registered {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "another attempt may have been chosen"]
 pub enum Chosen {
-    /// This attempt, or another one before it, is chosen in this entry.
+    /// This attempt, or an earlier attempt, is chosen in this entry.
     Chosen(OutboxEntry),
     /// There is no entry in which the attempt is registered: the message is finished.
     Gone,

@@ -78,8 +78,8 @@ pub trait ItemBank: Send + Sync {
     ///
     /// - IB-3 *same claim, same item*: a claim that holds an item gets it again, even from an empty bank; no other item
     ///   is taken and the hold does not change.
-    /// - IB-4 *`Empty` is true*: the call returns it only if no item stayed free throughout the call; an item with a
-    ///   lapsed hold counts as free. Throttling, an unreachable store and timeouts are errors.
+    /// - IB-4 *`Empty` is true*: the call returns `Empty` only if no item stayed free throughout the call; an item with
+    ///   a lapsed hold counts as free. Throttling, an unreachable store and timeouts are errors.
     /// - IB-7 *an ended claim takes nothing*, however late the call arrives.
     ///
     /// # Cancel safety
@@ -97,8 +97,8 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - ER-5: `Empty` of a repeated attempt also makes the earlier attempts of the call void. They take nothing
-    ///   later; the answer is `Empty`, or what the claim then is.
+    /// - ER-5: if a repeated attempt returns `Empty`, the earlier attempts of the call become void. They take nothing
+    ///   later: they return `Empty` or the state that the claim then has.
     ///
     /// # Cancel safety
     ///
@@ -109,7 +109,7 @@ pub trait ItemBank: Send + Sync {
     /// Those of `take`. `OutcomeUnknown` if [too many](Attempt::MAX_VOID) calls of the claim are void already.
     async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken>;
 
-    /// Extends a hold until now plus the given time, or for ever. It never shortens a hold.
+    /// Extends a hold until now plus the given time, or for ever. Never shortens a hold.
     ///
     /// # Guarantees
     ///
@@ -130,7 +130,7 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - ER-5: `Unknown` of a repeated attempt also makes the earlier attempts of the call void. They extend no
+    /// - ER-5: if a repeated attempt returns `Unknown`, the earlier attempts of the call become void. They extend no
     ///   later hold.
     ///
     /// # Cancel safety
@@ -160,7 +160,7 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - ER-5: `Unknown` of a repeated attempt also makes the earlier attempts of the call void. They spend no
+    /// - ER-5: if a repeated attempt returns `Unknown`, the earlier attempts of the call become void. They spend no
     ///   item later.
     ///
     /// # Cancel safety
@@ -176,8 +176,9 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - IB-7: only the claim that holds an item frees it. The call is idempotent. It also ends an unknown claim, which
-    ///   fences the claim: a `take` of it that arrives later gets nothing. A confirmed claim does not change.
+    /// - IB-7: only the claim that holds an item frees it. The call is idempotent. The call also ends an unknown claim,
+    ///   which fences the claim: a `take` of that claim that arrives later gets nothing. A confirmed claim does not
+    ///   change.
     ///
     /// # Cancel safety
     ///
@@ -218,8 +219,8 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - ER-5: `Holding` of a repeated attempt also makes the earlier attempts of the call void. They do not forget the claim
-    ///   when it has ended.
+    /// - ER-5: if a repeated attempt returns `Holding`, the earlier attempts of the call become void. They do not
+    ///   forget the claim after the claim has ended.
     ///
     /// # Cancel safety
     ///
@@ -253,8 +254,8 @@ pub trait ItemBank: Send + Sync {
     /// # Guarantees
     ///
     /// - IB-2: the bank still knows a withdrawn item. If a `withdraw` and a `restore` of an item are in progress at
-    ///   once, the later one decides: both set a state, and neither can lose or double an item. A lost attempt may
-    ///   still be in progress after its retry was answered; it then counts as the later one.
+    ///   once, the later call decides: both set a state, and neither can lose or double an item. A lost attempt that is
+    ///   still in progress after its retry was answered counts as the later call.
     ///
     /// # Cancel safety
     ///
@@ -303,7 +304,7 @@ pub struct Held {
 pub enum HoldState {
     /// Until the claim is released.
     Forever,
-    /// For this long by the store's clock, at the time of its answer.
+    /// For this time after the store's answer, by the store's clock.
     Remaining(Duration),
     /// Permanently: the item is spent.
     Confirmed,
@@ -326,7 +327,7 @@ pub enum Taken {
     New(Held),
     /// The claim held this item already.
     Again(Held),
-    /// No item was free throughout the call. The claim may take one by another call.
+    /// No item was free throughout the call. The claim may take an item in a later call.
     Empty,
     /// The claim has ended and can no longer take an item.
     Ended(End),
@@ -434,7 +435,7 @@ pub enum ItemState {
     Held(ClaimId),
     /// A claim confirmed the item; `None` if that claim was retired.
     Spent(Option<ClaimId>),
-    /// The item is set aside.
+    /// The item was withdrawn, so no claim can take it.
     Withdrawn,
 }
 

@@ -95,10 +95,11 @@ pub trait LeaseRepo: Send + Sync {
     ///   lapsed, the runner gets a new lease with a greater fence. After the runner aborted, or its result was
     ///   forgotten or expired, the call returns `Fenced`. Beginning again does not extend the lease.
     /// - D-6 if both the caller and the id have a fingerprint and they differ, the call returns `Mismatch`, whether the
-    ///   id has a live lease, a lapsed lease or a result. A lease that takes the place of a lapsed one inherits its
-    ///   fingerprint, also if this call names none. A lapsed lease's fingerprint ends when its own runner
-    ///   [aborts](LeaseRepo::abort) it, when a result is recorded and then [forgotten](crate::DedupRepo::forget), or
-    ///   when operation ids are forgotten, by default seven days after the id's last lease ended.
+    ///   id has a live lease, a lapsed lease or a result. A lease that takes the place of a lapsed lease inherits the
+    ///   fingerprint of the lapsed lease, even if this call names no fingerprint. A lapsed lease's fingerprint ends
+    ///   when its own runner [aborts](LeaseRepo::abort) it, when a result is recorded and then
+    ///   [forgotten](crate::DedupRepo::forget), or when operation ids are forgotten, by default seven days after the
+    ///   id's last lease ended.
     ///
     /// # Errors
     ///
@@ -110,7 +111,7 @@ pub trait LeaseRepo: Send + Sync {
     /// # Guarantees
     ///
     /// - D-5: if another operation has begun in the meantime, the call returns `Fenced`. If the lease lapsed but no
-    ///   other operation has begun, it still completes, for as long as operation ids are remembered.
+    ///   other operation has begun, the call still records the result, for as long as operation ids are remembered.
     /// - D-3: a retry of the call returns `Again` with the current record, which
     ///   [`replace`](crate::DedupRepo::replace) may have changed since.
     ///
@@ -125,8 +126,8 @@ pub trait LeaseRepo: Send + Sync {
     ///
     /// - D-7: nothing is remembered except the fence against late calls of this operation. The call is idempotent: a
     ///   lease that is no longer held does not change.
-    /// - D-6: the abort says that the work of *this* lease had no effect. If the lease took the place of a lapsed one,
-    ///   the id keeps the fingerprint, even if both are of one operation.
+    /// - D-6: the abort says that the work of *this* lease had no effect. If this lease took the place of a lapsed
+    ///   lease, the id keeps the fingerprint, even if one operation began both leases.
     async fn abort(&self, lease: &Lease) -> Result<Aborted>;
 
     /// Extends the lease until now plus the term; it never shortens the lease.
@@ -134,7 +135,7 @@ pub trait LeaseRepo: Send + Sync {
     /// # Guarantees
     ///
     /// - D-5: if another operation has begun in the meantime, the call returns `Fenced`. If the lease lapsed but no
-    ///   other operation has begun, it becomes live again.
+    ///   other operation has begun, the lease becomes live again.
     ///
     /// # Errors
     ///
@@ -146,7 +147,7 @@ pub trait LeaseRepo: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "another caller may have the lease"]
 pub enum Begun {
-    /// The caller has the lease, a new one or the one that it already had.
+    /// The caller has the lease: a new lease, or the lease that the caller already had.
     Started(Lease),
     /// Another operation has the lease. The lease ends within this time unless it is extended.
     InFlight {
@@ -155,8 +156,8 @@ pub enum Begun {
     },
     /// The work was done before; this is the result.
     Done(Entry),
-    /// The id was used with another fingerprint: it has a result or a live lease, or a lease lapsed whose work may have
-    /// had an effect.
+    /// The result or the lease of the id belongs to a request with another fingerprint. A lapsed lease counts too, if its
+    /// work may have had an effect.
     Mismatch,
     /// This operation is over: it aborted, or its result was forgotten or expired. It can no longer begin a lease.
     Fenced,
@@ -178,7 +179,7 @@ pub enum Completed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the lease may have been lost"]
 pub enum Aborted {
-    /// The operation is over: by this call or an earlier one, or because it completed and its record was then
+    /// The operation is over: this call or an earlier call ended it, or the operation completed and its record was then
     /// forgotten or expired.
     Aborted,
     /// The operation completed and its result is still recorded, or another operation has begun since; nothing changed.

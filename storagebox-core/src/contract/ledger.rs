@@ -80,8 +80,8 @@ pub trait Ledger: Counter {
     /// - C-7: the value never changes, not even for a moment, because the same step deletes the entries and updates the
     ///   sum.
     ///
-    /// A compacted operation is forgotten together with its reason, and fences of that age may be forgotten as well:
-    /// the caller must make sure that no attempt of it is in progress.
+    /// A compacted operation is forgotten together with its reason, and fences of that age may be forgotten as well.
+    /// The caller must make sure that no attempt of such an operation is in progress.
     ///
     /// # Cancel safety
     ///
@@ -111,7 +111,7 @@ pub enum LedgerEntry {
     Change {
         /// The operation.
         op: OpId,
-        /// The amount that it added.
+        /// The amount that the operation added.
         delta: i64,
         /// The time of the change, in milliseconds since 1970.
         at_millis: i64,
@@ -120,9 +120,9 @@ pub enum LedgerEntry {
     },
     /// The sum of the compacted changes.
     Sum {
-        /// The total amount that they added.
+        /// The total amount that the compacted changes added.
         delta: i64,
-        /// The number of changes.
+        /// The number of compacted changes.
         changes: u64,
         /// The time of the last change, in milliseconds since 1970.
         until_millis: i64,

@@ -118,8 +118,8 @@ pub trait OrderedStore: Send + Sync {
     /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>>;
 
-    /// Removes the value or the tombstone of the key with its stamp, if it has exactly this stamp: the way out of a
-    /// stamp that is too far ahead and refuses every later write.
+    /// Removes the value or the tombstone of the key, and its stamp, if the key has exactly this stamp. Use the call if
+    /// the stamp is too far ahead, so that the key refuses every later write.
     ///
     /// Pass the stamp in `Stale`, the answer to the refused writes; [`get`](OrderedStore::get) shows the stamp of a
     /// value. The key then refuses no write, so an older write that is still in progress, or is repeated, is applied.
@@ -154,9 +154,9 @@ pub trait OrderedStore: Send + Sync {
 pub enum Stamping {
     /// Milliseconds since 1970.
     Time {
-        /// How far a stamp may be ahead of the store's clock; `None` means no limit (O-4). It guards what this handle
-        /// writes and is not stored with the namespace: it can be changed at any time, and programs with different
-        /// limits can use a namespace at once.
+        /// How far a stamp may be ahead of the store's clock; `None` means no limit (O-4). The limit applies to the
+        /// writes of this handle and is not stored with the namespace. So the limit can be changed at any time, and
+        /// programs with different limits can use a namespace at once.
         max_skew: Option<Duration>,
     },
     /// Numbers that the writers count themselves; no clock is read (O-5).
@@ -254,7 +254,7 @@ pub enum Written {
     Applied,
     /// The key has a newer write, or this is a put and the key has a delete with the same stamp; nothing changed.
     Stale {
-        /// The stamp that won.
+        /// The stamp that the key has.
         current: Stamp,
     },
     /// This write was already applied.

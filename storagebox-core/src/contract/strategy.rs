@@ -25,19 +25,19 @@ pub enum Strategy {
     Optimistic,
     /// The same as `Optimistic`, but the record names the last `len` writers (5.3).
     ///
-    /// A retry is exact as long as fewer than `len` other writers came in between. Beyond that it is as inexact as
-    /// [`Optimistic`](Self::Optimistic), and the backlog under contention is the same.
+    /// A retry is exact as long as fewer than `len` other writers came in between. After `len` other writers, a retry
+    /// is as inexact as with [`Optimistic`](Self::Optimistic). Contention has the same effect as with `Optimistic`.
     OptimisticHistory {
         /// The number of writers that are remembered, 1 to 1,000.
         len: u16,
     },
     /// The store's own request token (5.4).
     ///
-    /// A retry is exact for ten minutes; later it may be applied again. Within ten minutes a repeat may return
-    /// `Applied` like the first call, and a repeat with other bounds may return `Mismatch`, because the token stands
-    /// for the whole request.
+    /// A retry is exact for ten minutes; a later retry may be applied again. Within ten minutes a retry may return
+    /// `Applied` like the first call, and a retry with other bounds may return `Mismatch`, because the token stands for
+    /// the whole request.
     TransactionToken,
-    /// A marker next to the counter for each operation, both in one transaction (5.5).
+    /// A marker for each operation, written in the same transaction as the counter (5.5).
     ///
     /// A retry is exact for the retention, however many other operations came in between.
     Marker {
@@ -49,9 +49,9 @@ pub enum Strategy {
     /// A retry is exact until its operation is compacted. There are no bounds, because there is no stored value to
     /// check them against.
     ///
-    /// Writers never conflict, so this is the only strategy for several regions: on DynamoDB, a ledger of a store with
-    /// `regions=several`, which cannot be compacted and takes no fences. A value read there may miss changes that have
-    /// not arrived yet.
+    /// Writers never conflict, so this is the only strategy for several regions. On DynamoDB, that is a ledger of a
+    /// store with `regions=several`. Such a ledger cannot be compacted and takes no fences. A value that is read in one
+    /// region may miss changes that have not arrived there yet.
     ///
     /// On DynamoDB all changes of a key are in one partition, with an index: about 500 changes per second, and 10 GB
     /// until they are compacted. Spread a value that changes more often over several keys, or use
@@ -59,8 +59,8 @@ pub enum Strategy {
     Ledger,
     /// A set of operations inside the counter's record (5.7).
     ///
-    /// A retry is exact for ever. The record takes `max` operations in its whole life, including fences; then it is
-    /// `Full`.
+    /// A retry is exact for ever. The record takes `max` operations in its whole life, including fences. After that,
+    /// the counter answers `Full`.
     TokenSet {
         /// The maximum number of operations, 1 to 10,000. On DynamoDB, whose rows have 400 KB, at most 5,235 unless the
         /// store keeps only their keys.
@@ -71,7 +71,7 @@ pub enum Strategy {
     /// A retry is exact for the lifetime, never less: where the article removes the oldest key to make room, this
     /// strategy returns `Full`.
     Window {
-        /// How long an operation is remembered, never less.
+        /// The shortest time for which an operation is remembered.
         lifetime: Duration,
         /// The maximum number of operations, 1 to 100,000. On DynamoDB, whose rows have 400 KB, at most 5,235, or
         /// 31,369 if the store keeps only their keys.
@@ -79,10 +79,10 @@ pub enum Strategy {
     },
     /// The counter and its bounds, split over several records (5, write sharding).
     ///
-    /// A retry is exact for the retention, and is never counted on another shard. If one shard has no room for a
-    /// change, the other shards lend it room, so `OutOfBounds` is about the total. The bounds apply to every key. To
-    /// give a key its own stock, apply a large change away from a bound; DynamoDB spreads such a change over all shards
-    /// at once, up to 99 shards.
+    /// A retry is exact for the retention, and is never counted a second time on another shard. If one shard has no
+    /// room for a change, the other shards lend it room, so `OutOfBounds` is about the total. The bounds apply to every
+    /// key. To give a key its own stock, apply one large change that moves the total away from a bound; DynamoDB
+    /// spreads such a change over all shards at once, up to 99 shards.
     Sharded {
         /// The number of records, 1 to 1,024.
         shards: u16,
@@ -139,14 +139,14 @@ fn in_range(field: &'static str, found: u64, max: u64) -> Result<()> {
 /// How long operations are remembered, which is how long a retry is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remember {
-    /// Not at all: a retry may be applied again.
+    /// Operations are not remembered: a retry may be applied again.
     None,
-    /// For this long after the operation.
+    /// An operation is remembered for this time after it was applied.
     For(Duration),
-    /// While the operation is among this many last writers; a retry is exact as long as no more writers came in
-    /// between.
+    /// The counter remembers its last writers, as many as this number. A retry is exact as long as fewer other writers
+    /// came in between.
     Writers(u16),
-    /// For ever.
+    /// An operation is remembered for ever.
     Forever,
 }
 

@@ -77,7 +77,7 @@ pub trait TokenStore: Send + Sync {
     /// - T-1, T-10: a strong read.
     async fn exists(&self, token: &TokenId) -> Result<bool>;
 
-    /// Consumes a token that was created ahead, for this operation.
+    /// Consumes, for this operation, a token that was created before.
     ///
     /// # Guarantees
     ///
@@ -91,7 +91,7 @@ pub trait TokenStore: Send + Sync {
     /// # Guarantees
     ///
     /// - T-6 idempotent.
-    /// - T-7 an unknown token is fenced as well: a `create` of it that arrives later has no effect.
+    /// - T-7 an unknown token is fenced: a late `create_tokens` of that token has no effect.
     ///
     /// # Cancel safety
     ///

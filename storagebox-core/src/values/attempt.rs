@@ -82,7 +82,7 @@ impl Attempt {
     }
 }
 
-/// Returns the error for a refused call with an earlier attempt that may still take effect.
+/// Returns the error of a call that is refused because an earlier attempt may still take effect.
 pub(crate) fn open() -> Error {
     Error::unknown("the answer of an earlier attempt was lost, and that attempt may still take effect")
 }

@@ -30,7 +30,8 @@ pub fn checked_duration(field: &'static str, duration: Duration) -> Result<Durat
 pub enum Hold {
     /// Until the claim is released.
     Forever,
-    /// Until the store's clock reaches the end, exclusive; then the item is free again without any background worker.
+    /// For this time, by the store's clock. From the end of the time on, the item is free again without any background
+    /// worker.
     For(Duration),
 }
 
@@ -52,9 +53,10 @@ impl Hold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Retention {
-    /// Until an explicit call forgets it.
+    /// Until an explicit call forgets the record.
     Forever,
-    /// Until the store's clock reaches the end; then the record is absent, whether it was deleted or not.
+    /// For this time, by the store's clock. From the end of the time on, the record is absent, whether it was deleted
+    /// or not.
     For(Duration),
 }
 

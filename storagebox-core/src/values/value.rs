@@ -182,7 +182,7 @@ text_value!(
     Namespace, "namespace name", MAX_ID_BYTES
 );
 text_value!(
-    /// The id of the writer of an ordered value; it decides between equal times. 1 to 512 bytes.
+    /// The id of the writer of an ordered value. The writer's id decides between equal times. 1 to 512 bytes.
     WriterId, "writer", MAX_ID_BYTES
 );
 text_value!(

@@ -9,7 +9,7 @@ use tokio::task::yield_now;
 use crate::bench::{Bench, Call, Fate, Told, alone, meet, spawn, told};
 
 #[tokio::test]
-async fn call_is_made_at_once_and_alone_if_no_other_is_in_progress() {
+async fn call_is_made_alone_if_no_other_call_is_in_progress() {
     let mut bench = Bench::new(8);
     for number in 0..3 {
         assert_eq!(bench.follower(Call("a", number)).await.await.unwrap(), alone(number, false));
@@ -31,7 +31,7 @@ async fn calls_during_another_call_form_one_batch_in_order() {
 }
 
 #[tokio::test]
-async fn a_batch_holds_one_call_per_key_and_at_most_the_maximum() {
+async fn batch_has_one_call_per_key_up_to_the_maximum_batch_size() {
     let (mut bench, gate) = (Bench::new(2), Arc::new(Notify::new()));
     let _leader = bench.leader(&gate).await;
     let followers = bench.followers(&[Call("a", 1), Call("a", 2), Call("b", 3), Call("c", 4), Call("a", 5)]).await;
@@ -78,7 +78,7 @@ async fn dropped_caller_is_skipped_and_cancels_no_other_call() {
 }
 
 #[tokio::test]
-async fn a_dropped_leader_passes_its_turn_to_the_waiting_calls() {
+async fn dropping_the_call_in_progress_lets_waiting_calls_begin() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let leader = bench.leader(&gate).await;
     let followers = bench.followers(&[Call("a", 1), Call("b", 2)]).await;
@@ -89,7 +89,7 @@ async fn a_dropped_leader_passes_its_turn_to_the_waiting_calls() {
 }
 
 #[tokio::test]
-async fn each_call_that_its_batch_could_not_answer_is_made_alone() {
+async fn each_call_without_an_answer_from_its_batch_is_made_alone() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let _leader = bench.leader(&gate).await;
     let followers = bench.followers(&[Call("a", 1), Call("b", 2), Call("c", 3), Call("d", 4)]).await;
@@ -102,7 +102,7 @@ async fn each_call_that_its_batch_could_not_answer_is_made_alone() {
 }
 
 #[tokio::test]
-async fn batch_that_panics_does_not_affect_the_next_one() {
+async fn batch_that_panics_does_not_affect_the_next_batch() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let _leader = bench.leader(&gate).await;
     let mut followers = bench.followers(&[Call("a", 1), Call("b", 2)]).await;
@@ -114,7 +114,7 @@ async fn batch_that_panics_does_not_affect_the_next_one() {
     assert_eq!(told(followers).await, [alone(1, true), alone(2, true), Told::Together(3)]);
 }
 
-/// Many callers on several threads each get the answer to their own call, whether or not a batch is in progress.
+/// The callers are on several threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn each_of_many_callers_gets_its_own_answer() {
     let batches = Arc::new(Mutex::new(vec![]));
@@ -149,7 +149,7 @@ async fn each_of_many_callers_gets_its_own_answer() {
     assert!(sizes.iter().all(|size| (1..=4).contains(size)), "{sizes:?}");
 }
 
-/// The batch's runtime has ended, so its task is dropped before it begins, and each waiting call is made alone.
+/// The runtime of the batch has ended, so the task of the batch never runs.
 #[tokio::test]
 async fn calls_of_a_batch_that_never_began_are_made_alone() {
     let together = |calls: Vec<Call>| Box::pin(async move { meet(&calls, Fate::Answered) }) as _;

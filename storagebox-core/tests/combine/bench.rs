@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{JoinHandle, yield_now};
 
-/// A call: its key, and the number in its answer.
+/// A call with its key and a number, which the answer repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Call(pub(crate) &'static str, pub(crate) u32);
 
@@ -25,7 +25,7 @@ impl Combine for Call {
     }
 }
 
-/// How a call was made: alone or in a batch.
+/// The answer to a call, which says whether the call was made alone or in a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Told {
     Alone { number: u32, lost: bool },
@@ -36,7 +36,7 @@ pub(crate) fn alone(number: u32, lost: bool) -> Told {
     Told::Alone { number, lost }
 }
 
-/// The fate of the next batch.
+/// The test's choice of what the next batch does.
 pub(crate) enum Fate {
     Answered,
     /// The batch returns these answers, one per call.
@@ -44,7 +44,6 @@ pub(crate) enum Fate {
     Panic,
 }
 
-/// The results of the calls of a batch.
 pub(crate) type Answers = Vec<Combined<Result<Told>>>;
 
 pub(crate) fn meet(calls: &[Call], fate: Fate) -> Answers {
@@ -64,25 +63,24 @@ fn answered(answer: Combined<Told>) -> Combined<Result<Told>> {
     }
 }
 
-/// Starts a task in the test's runtime.
 pub(crate) fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
     drop(tokio::spawn(work));
 }
 
-/// Returns a function that starts tasks in the caller's current runtime.
+/// Returns a function that starts each task in the runtime of the caller.
 fn spawner() -> Arc<Spawn> {
     let runtime = Handle::current();
     Arc::new(move |work| drop(runtime.spawn(work)))
 }
 
-/// Yields 20 times, so that every other task of the runtime, which has one thread, runs until it waits.
+/// Yields 20 times, so that in a runtime with one thread all other tasks run until they wait.
 pub(crate) async fn all_go_on() {
     for _ in 0..20 {
         yield_now().await;
     }
 }
 
-/// The batches that have begun, each with the sender for its fate.
+/// The batches that have begun, each with a channel on which the test sends the batch its [`Fate`].
 type Batches = mpsc::UnboundedReceiver<(Vec<Call>, oneshot::Sender<Fate>)>;
 
 fn told_their_fate() -> (Box<RunBatch<Call>>, Batches) {
@@ -114,14 +112,13 @@ impl Bench {
         Self { combiner, batches, patience }
     }
 
-    /// Creates a bench whose combiner makes each batch in its own task and has no stall timeout.
+    /// Creates a bench whose combiner runs each batch in a separate task and has no stall timeout.
     pub(crate) fn of_tasks(most: usize) -> Self {
         let (together, batches) = told_their_fate();
         let combiner = Combiner::of_tasks(most, together, Box::new(spawner));
         Self { combiner, batches, patience: Arc::default() }
     }
 
-    /// Creates a bench with this combiner.
     pub(crate) fn of(combiner: Arc<Combiner<Call>>) -> Self {
         Self { combiner, batches: mpsc::unbounded_channel().1, patience: Arc::default() }
     }
@@ -153,7 +150,7 @@ impl Bench {
         leader
     }
 
-    /// Starts a call in a task, and returns after the call was polled once.
+    /// Starts a call in a task. Returns after the first poll of the call.
     pub(crate) async fn asker(&self, call: Call) -> JoinHandle<Result<Told>> {
         let combiner = Arc::clone(&self.combiner);
         let asker = tokio::spawn(async move {
@@ -183,7 +180,7 @@ impl Bench {
         followers
     }
 
-    /// Waits for the next batch and decides its fate.
+    /// Waits for the next batch and decides what it does. Returns the calls of the batch.
     pub(crate) async fn batch(&mut self, fate: Fate) -> Vec<Call> {
         let (calls, told) = self.batches.recv().await.unwrap();
         assert!(told.send(fate).is_ok());

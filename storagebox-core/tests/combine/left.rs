@@ -27,7 +27,7 @@ async fn poll_once(left: &mut Left) {
 const KEYS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
 #[tokio::test]
-async fn abandoned_lone_calls_delay_others_by_the_stall_timeout_only() {
+async fn abandoned_calls_delay_other_calls_by_the_stall_timeout() {
     let (mut bench, mut left) = (Bench::new(8), vec![]);
     for (number, key) in (1..).zip(KEYS) {
         let mut one = call(&bench.combiner, Call(key, 0));
@@ -43,9 +43,9 @@ async fn abandoned_lone_calls_delay_others_by_the_stall_timeout_only() {
     }
 }
 
-/// A lone call is not counted when it is overtaken, so it must not be counted when it is dropped either.
+/// A call that is made alone lasts longer than the stall timeout and is then dropped.
 #[tokio::test]
-async fn stalled_batches_are_counted_after_a_lone_call_was_dropped() {
+async fn dropped_call_made_alone_does_not_count_as_a_stalled_batch() {
     let mut bench = Bench::new(1);
     let mut alone = call(&bench.combiner, Call("left", 0));
     poll_once(&mut alone).await;
@@ -64,7 +64,7 @@ async fn stalled_batches_are_counted_after_a_lone_call_was_dropped() {
 }
 
 #[tokio::test]
-async fn abandoned_call_of_a_task_delays_no_other_call() {
+async fn abandoned_call_that_runs_in_a_task_delays_no_other_call() {
     let mut bench = Bench::of_tasks(8);
     let mut left = call(&bench.combiner, Call("a", 0));
     poll_once(&mut left).await;
@@ -96,7 +96,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().build().unwrap()
 }
 
-/// Polls the call at most 20 times. Returns its answer, or `None` if it has not ended.
+/// Polls the call at most 20 times. Returns its answer, or `None` if the call has not ended.
 async fn answered(mut call: Left) -> Option<Told> {
     for _ in 0..20 {
         let polled = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
@@ -108,7 +108,7 @@ async fn answered(mut call: Left) -> Option<Told> {
     None
 }
 
-/// Each thread has its own runtime, and drives it only while a call of this thread is in progress.
+/// Each thread has its own runtime, which runs only while a call of the thread is in progress.
 #[test]
 fn waiting_call_continues_in_the_runtime_that_polls_it() {
     let (mut bench, first, second) = (Bench::of_tasks(8), runtime(), runtime());

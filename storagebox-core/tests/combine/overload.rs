@@ -25,7 +25,7 @@ async fn ensure_refused(bench: &Bench, call: Call) {
 }
 
 #[tokio::test]
-async fn a_key_with_16_waiting_calls_is_throttled_and_others_are_not() {
+async fn only_a_key_with_16_waiting_calls_is_throttled() {
     let (mut bench, gate) = (Bench::new(1), Arc::new(Notify::new()));
     let _leader = bench.leader(&gate).await;
     let mut followers = bench.followers(&vec![Call("a", 1); 16]).await;
@@ -46,7 +46,7 @@ async fn a_key_with_16_waiting_calls_is_throttled_and_others_are_not() {
 }
 
 #[tokio::test]
-async fn a_full_queue_throttles_calls_until_callers_are_dropped() {
+async fn a_full_queue_throttles_calls_until_waiting_callers_are_dropped() {
     let (mut bench, gate) = (Bench::new(1), Arc::new(Notify::new()));
     let leader = bench.leader(&gate).await;
     let calls: Vec<_> = (0..256).map(|number| Call(KEYS[number as usize % 20], number)).collect();
@@ -61,7 +61,7 @@ async fn a_full_queue_throttles_calls_until_callers_are_dropped() {
     assert_eq!(fresh.await.unwrap(), Told::Together(1001));
 }
 
-/// A key that counts how often it is read, hashed or compared.
+/// A key that counts how often it is cloned, hashed or compared.
 #[derive(Clone, Debug)]
 struct Looked {
     number: usize,
@@ -84,7 +84,7 @@ impl PartialEq for Looked {
 
 impl Eq for Looked {}
 
-/// A call for a key; its answer is its own number.
+/// A call whose answer is its number.
 struct Ask {
     key: Looked,
     number: usize,
@@ -103,7 +103,7 @@ impl Combine for Ask {
     }
 }
 
-/// A store that can be stopped. Each of its steps takes a fixed time.
+/// A store that makes no call until the test sends `true`.
 #[derive(Clone)]
 struct Stalled {
     runs: watch::Receiver<bool>,
@@ -154,7 +154,6 @@ impl Stalled {
         })
     }
 
-    /// Waits until this many calls have been polled.
     async fn were_asked(&self, calls: usize) {
         let _ = self.asked.subscribe().wait_for(|asked| *asked >= calls).await;
     }
@@ -163,7 +162,7 @@ impl Stalled {
 const CALLERS: usize = 20_000;
 const ONE_CALLS_TIME: Duration = Duration::from_secs(10);
 
-/// Aborts the callers, and returns when they have ended.
+/// Aborts the calls, and waits until all have ended.
 async fn drop_all(callers: &[JoinHandle<Result<usize>>]) {
     callers.iter().for_each(JoinHandle::abort);
     while !callers.iter().all(JoinHandle::is_finished) {
@@ -171,7 +170,7 @@ async fn drop_all(callers: &[JoinHandle<Result<usize>>]) {
     }
 }
 
-/// A store stalls for a minute. Within 10 seconds after that, each waiting caller gets its answer.
+/// The store stalls for a minute.
 #[tokio::test(start_paused = true)]
 async fn waiting_callers_are_answered_within_10_s_after_a_stall() {
     let (runs, store) = Stalled::new();
@@ -211,7 +210,7 @@ async fn waiting_callers_are_answered_within_10_s_after_a_stall() {
     assert_eq!(made.len(), answered, "calls made, by those that are left alone");
 }
 
-/// With 20,000 calls of one key, the combiner reads, hashes or compares the key at most 20 times per call.
+/// All 20,000 calls have the same key. The combiner clones, hashes or compares the key at most 20 times per call.
 #[tokio::test(start_paused = true)]
 async fn cost_of_a_call_does_not_grow_with_the_waiting_calls() {
     let (runs, store) = Stalled::new();

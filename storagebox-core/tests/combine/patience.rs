@@ -43,7 +43,6 @@ async fn a_stalled_batch_does_not_block_calls_of_other_keys() {
     assert_eq!(told(stuck).await, [Told::Together(1)]);
 }
 
-/// A call waits for the call in progress of its own key, even after the stall timeout.
 #[tokio::test]
 async fn calls_of_a_key_wait_for_the_call_in_progress() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
@@ -81,7 +80,7 @@ async fn batch_that_makes_progress_is_not_overtaken() {
 }
 
 #[tokio::test]
-async fn a_stalled_store_gets_at_most_five_batches() {
+async fn a_stalled_store_gets_at_most_five_batches_at_once() {
     let (mut bench, gate) = (Bench::new(1), Arc::new(Notify::new()));
     let stuck = bench.leader(&gate).await;
     let keys = ["a", "b", "c", "d", "e", "f", "g", "h"];

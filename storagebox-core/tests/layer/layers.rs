@@ -13,7 +13,6 @@ use storagebox::time::{Timer, TokioTimer};
 use storagebox::values::Namespace;
 use storagebox::{Error, ErrorKind, Result, Taken, async_trait};
 
-/// A layer that records each call.
 #[derive(Debug, Default)]
 pub(crate) struct Counts(Mutex<Vec<String>>);
 
@@ -35,7 +34,7 @@ impl Layer for Counts {
     }
 }
 
-/// A layer that makes each call a second time.
+/// A layer that makes each call twice and returns the second response.
 #[derive(Debug)]
 pub(crate) struct Twice;
 
@@ -85,12 +84,11 @@ impl Layer for Loses {
     }
 }
 
-/// A layer that fails some calls without making them.
 #[derive(Debug)]
 pub(crate) struct Fails(AtomicUsize, ErrorKind);
 
 impl Fails {
-    /// Creates a layer that fails the first `failures` calls with an error of this kind.
+    /// Creates a layer that does not make the first `failures` calls and returns an error of this kind instead.
     pub(crate) fn first(failures: usize, kind: ErrorKind) -> Self {
         Self(AtomicUsize::new(failures), kind)
     }
@@ -107,7 +105,6 @@ impl Layer for Fails {
     }
 }
 
-/// A layer that makes each call after a delay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slow(pub(crate) Duration);
 
@@ -119,7 +116,6 @@ impl Layer for Slow {
     }
 }
 
-/// A layer that never answers.
 #[derive(Debug)]
 pub(crate) struct Silent;
 
@@ -147,7 +143,7 @@ impl Layer for Borrows {
     }
 }
 
-/// A layer that checks the arguments of some calls of a bank.
+/// A layer that checks the arguments of the calls of one test.
 #[derive(Debug)]
 pub(crate) struct Arguments;
 
@@ -167,8 +163,7 @@ impl Layer for Arguments {
 
 type Parked = Pin<Box<dyn Future<Output = Result<Response>> + Send>>;
 
-/// A layer that fails each call with an unknown outcome and keeps the last one. The test makes that call later, with
-/// `land`.
+/// A layer that fails each call with an unknown outcome, and keeps the last call for `land` to make.
 #[derive(Default)]
 pub(crate) struct Parks(Mutex<Option<Parked>>);
 
@@ -193,7 +188,7 @@ impl Layer for Parks {
     }
 }
 
-/// A layer that answers each `take` with an ended claim, and doubles the number of free items that it reports.
+/// A layer that answers each `take` with an ended claim, and doubles the reported number of free items.
 #[derive(Debug)]
 pub(crate) struct Lies;
 

@@ -17,7 +17,7 @@ impl Spans {
     }
 }
 
-/// A visitor that writes the fields of a span that the test checks into a text.
+/// A visitor that collects, as text, the fields that the tests check.
 struct Told<'a>(&'a mut String);
 
 impl Visit for Told<'_> {

@@ -49,10 +49,10 @@ async fn a_handler_that_fails_leaves_the_message_as_it_was() {
     assert_eq!(endpoint.processor(Sends(1)).process(&message).await.unwrap(), Outcome::Processed { sent: 1 });
 }
 
-/// The dispatch of a message fails after its commit. A processor whose ledger joins other tokens then finishes the
-/// message.
+/// One of two processors has a ledger that joins the tokens. The first processor fails after its commit, and the second
+/// processor finishes the message.
 #[tokio::test]
-async fn message_is_finished_by_a_ledger_that_joins_other_tokens() {
+async fn message_is_finished_by_a_processor_with_other_joined_tokens() {
     for (before, after) in [(false, true), (true, false)] {
         let mut endpoint = Endpoint::new(before, before);
         let message = endpoint.message("m").await;
@@ -80,8 +80,7 @@ async fn handler_that_sends_without_a_dispatcher_changes_nothing() {
     assert_eq!(endpoint.calls.take(), ["open", "exists"]);
 }
 
-/// If a step after the commit fails, the error says that the entity may have changed, and the next copy finishes the
-/// message.
+/// The step fails after the commit, so the error says that the entity may have changed.
 #[tokio::test]
 async fn step_that_fails_after_the_commit_is_done_by_the_next_copy() {
     let (resumed, cleaned) = (Outcome::Resumed { sent: 1 }, Outcome::Duplicate { cleaned: true });
@@ -101,9 +100,9 @@ async fn step_that_fails_after_the_commit_is_done_by_the_next_copy() {
     }
 }
 
-/// While tokens cannot be created, copies of the message add attempts only up to a limit.
+/// Tokens cannot be created, so each copy of the message tries to register another attempt.
 #[tokio::test]
-async fn failing_token_creation_leaves_at_most_16_attempts() {
+async fn entry_has_at_most_16_attempts_if_token_creation_fails() {
     let endpoint = Endpoint::new(false, false);
     let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(2)));
     endpoint.calls.fail(Some("create_tokens"));
@@ -125,7 +124,7 @@ async fn failing_token_creation_leaves_at_most_16_attempts() {
 }
 
 #[tokio::test]
-async fn failed_abandon_is_finished_by_another_abandon() {
+async fn failed_abandon_call_is_finished_by_the_next_abandon_call() {
     let endpoint = Endpoint::new(false, false);
     let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(1)));
     endpoint.calls.fail(Some("consume"));

@@ -54,7 +54,7 @@ async fn a_too_long_op_or_too_large_decision_changes_nothing() {
     assert_eq!(endpoint.calls.take(), ["open"]);
 }
 
-/// Many messages for one entity arrive at the same time, and each message arrives twice.
+/// Many messages for one entity arrive at the same time, and each arrives twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_workers_on_one_entity_apply_each_message_once() {
     for joined in [false, true] {

@@ -9,7 +9,7 @@ use storagebox_core::{
 };
 use storagebox_memory::MemoryStore;
 
-/// A layer that records the called operations in their order, and makes one operation fail.
+/// A layer that records the names of all operations, and makes one operation fail.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
     made: Arc<Mutex<Vec<&'static str>>>,
@@ -21,7 +21,7 @@ impl Calls {
         std::mem::take(&mut self.made.lock().unwrap())
     }
 
-    /// Makes this operation fail from now on. `None` ends the failures.
+    /// Makes the operation fail from now on, or no operation if `operation` is `None`.
     pub(crate) fn fail(&self, operation: Option<&'static str>) {
         *self.fails.lock().unwrap() = operation;
     }
@@ -102,7 +102,7 @@ impl Endpoint {
     }
 }
 
-/// A handler that changes the entity and sends this number of messages.
+/// A handler that appends the message's id to the state and sends this number of messages.
 pub(crate) struct Sends(pub(crate) usize);
 
 #[async_trait]

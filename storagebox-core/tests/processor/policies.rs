@@ -17,7 +17,7 @@ async fn a_message_without_a_token_is_refused_before_any_call() {
 }
 
 #[tokio::test]
-async fn an_unprotected_message_is_processed_each_time() {
+async fn an_unprotected_message_is_processed_each_time_it_arrives() {
     for joined in [false, true] {
         let endpoint = Endpoint::new(joined, joined);
         let processor = endpoint.processor(Sends(1)).without_token(MissingToken::Unprotected);
@@ -30,7 +30,7 @@ async fn an_unprotected_message_is_processed_each_time() {
 }
 
 #[tokio::test]
-async fn a_message_under_dedup_is_processed_once() {
+async fn a_message_under_the_dedup_policy_is_processed_once() {
     for joined in [false, true] {
         let endpoint = Endpoint::new(joined, joined);
         let records = endpoint.store.dedup_repo(&name("received")).unwrap();
@@ -63,7 +63,7 @@ async fn resume_of_a_dedup_message_under_another_policy_is_refused() {
 }
 
 #[tokio::test]
-async fn invalid_retention_or_abandon_is_refused_before_any_call() {
+async fn invalid_retention_or_abandon_call_makes_no_store_call() {
     let endpoint = Endpoint::new(false, false);
     let records = endpoint.store.dedup_repo(&name("received")).unwrap();
     let policy = MissingToken::Dedup { records, retention: Retention::For(std::time::Duration::ZERO) };

@@ -11,15 +11,14 @@ use crate::row::Row;
 
 /// The number of items that one batch reads, and that one transaction writes.
 const BATCH: usize = 100;
-/// The number of concurrent batches.
 const AT_ONCE: usize = 8;
 
 impl Tables {
-    /// Adds the items that are in neither table. Reads the free items before the records, so that it also finds an item
-    /// that is taken between the two reads.
+    /// Adds the items that neither of the two tables has.
     pub(super) async fn add(&self, items: &[Item]) -> Result<Added> {
         let distinct: HashSet<&Item> = items.iter().collect();
         let total = distinct.len();
+        // The records are read second, so that an item that is taken meanwhile is found among the records.
         let mut absent = self.not_free(distinct.into_iter().cloned().collect()).await?;
         self.leave_given(&mut absent).await?;
         let absent: Vec<_> = absent.into_iter().collect();
@@ -61,8 +60,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Puts the items in one transaction. If some of the items exist already, puts the other items in another
-    /// transaction. Returns how many items this call added.
+    /// Puts those items of the batch that do not exist yet. Returns how many items this call added.
     async fn put(&self, mut batch: Vec<Item>) -> Result<usize> {
         let (tag, mut added) = (Tag::fresh(), 0);
         while !batch.is_empty() {

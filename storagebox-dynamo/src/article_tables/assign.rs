@@ -10,7 +10,7 @@ use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::row::{Attributes, Row, Value};
 
 impl Tables {
-    /// Gives the id the first candidate that is still free. If the id has a record, returns the item of the record.
+    /// Gives the first free candidate to the id. If the id has a record, returns the record's item.
     pub(super) async fn assign(tables: &Arc<Self>, id: &ClaimId, tag: &Tag, since: u64) -> Result<Taken> {
         while let Some(lent) = tables.candidates.next(tables, since).await? {
             if let Some(taken) = tables.attempt(id, tag, lent).await? {
@@ -22,7 +22,7 @@ impl Tables {
         Ok(known.unwrap_or(Taken::Empty))
     }
 
-    /// Tries to take a candidate. Returns `None` if another worker took it first.
+    /// Tries to take a candidate. Returns `None` if another worker took the candidate first.
     async fn attempt(&self, id: &ClaimId, tag: &Tag, lent: Lent<'_, Item>) -> Result<Option<Taken>> {
         let item = lent.candidate().clone();
         match self.client().transact(&self.writes(id, &item, tag)).await? {
@@ -44,8 +44,7 @@ impl Tables {
         [recorded.only_if("attribute_not_exists(#id)").name("#id", ID), taken]
     }
 
-    /// Returns the outcome if a record of the id refused the transaction, and puts the candidate back into the pool.
-    /// Otherwise drops the candidate and returns `None`.
+    /// Returns the outcome of the id's record; `None` if the id has no record.
     fn refused(&self, refusals: &[Refusal], tag: &Tag, lent: Lent<'_, Item>) -> Result<Option<Taken>> {
         if let Some(Refusal::Condition(Some(record))) = refusals.first() {
             return self.recorded(record, tag).map(Some);
@@ -54,8 +53,7 @@ impl Tables {
         Ok(None)
     }
 
-    /// Returns `New` with the item of the record if the record has the call's own tag, and `Again` with the item
-    /// otherwise.
+    /// Returns the record's item: as `New` if this call wrote the record, and otherwise as `Again`.
     fn recorded(&self, record: &Row, tag: &Tag) -> Result<Taken> {
         let held = for_good(self.given_by(record)?);
         Ok(if tag.is_on(record) { Taken::New(held) } else { Taken::Again(held) })

@@ -12,7 +12,6 @@ use super::assign::for_good;
 use super::listing::Position;
 use super::{ArticleTables, Tables};
 
-/// A handle to the bank of the tables.
 #[derive(Clone, Debug)]
 pub(super) struct ArticleBank(pub(super) ArticleTables);
 

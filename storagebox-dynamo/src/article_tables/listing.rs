@@ -5,15 +5,13 @@ use storagebox_core::{ClaimId, Cursor, Error, Item, ItemState, ListedItem, Page,
 use super::tables::{ID, ITEM, Tables, key};
 use crate::row::{Attributes, Row, Value};
 
-/// The largest number of rows per page. A page may be shorter than requested.
+/// The largest number of rows per page.
 const MOST: usize = 1_000;
 
-/// The prefixes of cursors of the items' table and of the records' table. The rest of a cursor is the key after which
-/// the page begins.
+/// The prefix of a cursor in the items' table.
 const ITEMS: &str = "items:";
 const RECORDS: &str = "records:";
 
-/// Where a page begins.
 #[derive(Clone, Debug)]
 pub(super) enum Position {
     Items(Option<Item>),
@@ -76,10 +74,10 @@ impl Tables {
         Ok(ListedItem { item: self.given_by(record)?, state: ItemState::Held(self.id_of(record)?) })
     }
 
-    /// Returns the state of an item. Reads the free items before the records, so that it also finds an item that is
-    /// taken between the two reads.
+    /// Returns the state of an item.
     pub(super) async fn holder(&self, item: &Item) -> Result<ItemState> {
         let keys = vec![key(item.as_str())];
+        // The records are read second, so that an item that is taken meanwhile is found among the records.
         let free = self.client().settle("holder", || self.client().rows(keys.clone())).await?;
         if free.iter().any(|row| row.text(ITEM) == Some(item.as_str())) {
             return Ok(ItemState::Free);
@@ -109,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_is_read_as_the_position_that_made_it() {
+    fn a_position_is_read_unchanged_from_its_cursor() {
         let (item, id) = (Item::new("records:x").unwrap(), ClaimId::new("items:").unwrap());
         for position in [Position::Items(Some(item)), Position::Records(None), Position::Records(Some(id))] {
             let found = read(position.cursor().as_str()).unwrap();
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_cursor_says() {
+    fn fuzz_cursor_is_read_or_refused() {
         storagebox_fuzz::texts(&["items:code", "records:", "records:ada"], |text| {
             if let Ok(position) = read(text) {
                 assert_eq!(position.cursor().as_str(), text);

@@ -28,7 +28,7 @@ impl Backend for ArticleTables {
         "dynamo"
     }
 
-    /// Checks that the tables exist. Their owners create them.
+    /// Checks that the tables exist.
     async fn setup(&self) -> Result<()> {
         self.ping().await
     }

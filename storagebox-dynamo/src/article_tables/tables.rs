@@ -11,20 +11,20 @@ use crate::client::{Client, Connection, RowPage};
 use crate::config::Settings;
 use crate::row::{Attributes, Row, Value};
 
-/// The key attribute of the items.
+/// The key attribute of the items' table.
 pub(super) const ITEM: &str = "item";
-/// The key attribute of the records.
+/// The key attribute of the records' table.
 pub(super) const ID: &str = "deduplication_id";
-/// The attribute of a record that names its item.
+/// The attribute of the records' table that contains the item of a record.
 pub(super) const GIVEN: &str = "item_string";
 
-/// The two tables. The client's own table is the items' table.
+/// The table of the items and the table of the records.
 #[derive(Debug)]
 pub(super) struct Tables {
     client: Arc<Client>,
     records: String,
     pub(super) candidates: Candidates<Item>,
-    /// The key after which the next page of candidates begins; `None` for a random place.
+    /// The key after which the next page of candidates begins; `None` for a random key.
     pub(super) position: Mutex<Option<Attributes>>,
 }
 
@@ -47,17 +47,15 @@ impl Tables {
         &self.records
     }
 
-    /// Returns the item of a row of the items' table.
     pub(super) fn item_of(&self, row: &Row) -> Result<Item> {
         self.read(self.items(), ITEM, row)
     }
 
-    /// Returns the item of a record.
+    /// Returns the item that the record names.
     pub(super) fn given_by(&self, record: &Row) -> Result<Item> {
         self.read(&self.records, GIVEN, record)
     }
 
-    /// Returns the id of a record.
     pub(super) fn id_of(&self, record: &Row) -> Result<ClaimId> {
         let text = record.text(ID).ok_or_else(|| unreadable(&self.records, "it names no id"))?;
         ClaimId::new(text).map_err(|error| unreadable(&self.records, "its id is not valid").caused_by(error))
@@ -72,19 +70,16 @@ impl Tables {
         self.record(id).await?.map(|record| self.given_by(&record)).transpose()
     }
 
-    /// Reads the record of an id.
     pub(super) async fn record(&self, id: &ClaimId) -> Result<Option<Row>> {
         let key = HashMap::from([(ID.to_owned(), id.as_str().value())]);
         self.client.get_from(&self.records, key).await
     }
 
-    /// Reads a page of a table.
     pub(super) async fn page(&self, table: &str, limit: Option<usize>, from: Option<Attributes>) -> Result<RowPage> {
         let limit = limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX));
         self.client.scan(table, |scan| scan.set_limit(limit).set_exclusive_start_key(from)).await
     }
 
-    /// Counts the rows of a table.
     pub(super) async fn count(&self, table: &str) -> Result<u64> {
         let (mut count, mut from) = (0, None);
         loop {
@@ -106,7 +101,6 @@ fn unreadable(table: &str, why: &str) -> Error {
     Error::corrupt(format_args!("a row of the table {table:?}"), why).on("dynamo")
 }
 
-/// Returns the key of an item's row.
 pub(super) fn key(item: &str) -> Attributes {
     HashMap::from([(ITEM.to_owned(), item.value())])
 }

@@ -10,7 +10,6 @@ use tokio::time::Instant;
 use crate::error::lacks_credentials;
 
 tokio::task_local! {
-    /// The deadline of the call in progress.
     pub(super) static END: Instant;
 }
 
@@ -21,11 +20,10 @@ pub(super) struct CallBackoff {
     failures: u32,
     /// How many repetitions are left, if their number is limited.
     left: Option<u32>,
-    /// The beginning of the current attempt, and the deadline of the call. `None` outside of a call.
+    /// The start of the current attempt and the deadline of the call; `None` outside a call.
     time: Option<(Instant, Instant)>,
 }
 
-/// The pauses after one kind of failure.
 #[derive(Clone, Copy)]
 struct Pauses {
     first_millis: u64,
@@ -33,24 +31,22 @@ struct Pauses {
     most: u32,
 }
 
-/// The pauses after a conflict.
 const CONFLICTS: Pauses = Pauses { first_millis: 2, longest_millis: 200, most: 60 };
 /// The pauses after a throttle, a lost reply or a failed read.
 const FAILURES: Pauses = Pauses { first_millis: 10, longest_millis: 1_600, most: 12 };
 /// How often a failed read is repeated before the attempt of its call fails.
 const READS: u32 = 3;
 
-/// Returns the beginning, which is now, and the deadline of a call with this timeout. A call inside another call ends
-/// no later than the outer call.
+/// Returns the present time, and the deadline of a call that begins now.
 #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
 pub(super) fn begin_and_end(timeout: Duration) -> (Instant, Instant) {
     let now = Instant::now();
     let end = now + timeout;
+    // A call inside another call ends no later than the outer call.
     (now, END.try_get().map_or(end, |of_call| of_call.min(end)))
 }
 
 impl CallBackoff {
-    /// Creates the backoff of a call.
     pub(super) fn of_call(begun: Instant, end: Instant) -> Self {
         Self { time: Some((begun, end)), ..Self::default() }
     }
@@ -73,13 +69,12 @@ impl CallBackoff {
         }
     }
 
-    /// Returns whether another attempt can begin before the deadline. After an error that surely changed nothing, an
-    /// attempt as long as the last one must also end before the deadline, because an attempt that is cut off has an
-    /// unknown outcome.
+    /// Returns whether there is time for another attempt after this pause.
     #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
     fn has_time_for(&mut self, pause: Duration, is_certain: bool) -> bool {
         let Some((begun, end)) = &mut self.time else { return true };
         let now = Instant::now();
+        // If the deadline cut off an attempt, the outcome of the call would be unknown.
         let lasts = if is_certain { now.duration_since(*begun) } else { Duration::ZERO };
         *begun = now + pause;
         *begun + lasts < *end
@@ -98,7 +93,7 @@ impl Backoff for CallBackoff {
 }
 
 impl Pauses {
-    /// Returns a random pause, whose upper limit doubles each time. Returns `None` after the last pause.
+    /// Returns the next random pause; `None` after the last pause.
     #[allow(clippy::disallowed_methods, reason = "jitter is chance; no promise depends on it")]
     fn next(self, made: &mut u32) -> Option<Duration> {
         if *made == self.most {

@@ -17,7 +17,6 @@ use crate::clock::Corrected;
 use crate::config::Address;
 use crate::single_flight::SingleFlight;
 
-/// The address of the service, and the driver's client.
 pub(crate) struct Connection {
     source: Source,
     driver: OnceLock<Driver>,
@@ -42,7 +41,7 @@ impl Connection {
         Self { source, driver: OnceLock::new(), creating: SingleFlight::default() }
     }
 
-    /// Returns the region of the requests; `None` if the caller's client has no region.
+    /// Returns the region of the requests; `None` if the caller's own client has no region.
     pub(crate) fn region(&self) -> Option<&str> {
         match &self.source {
             Source::Given(driver) => driver.config().region().map(AsRef::as_ref),
@@ -50,8 +49,7 @@ impl Connection {
         }
     }
 
-    /// Returns the driver's client, with the driver's retries turned off. If the driver repeated a conditional write
-    /// that was applied, the condition would refuse the repetition. `clock` reads the date of every reply.
+    /// Returns the driver's client. `clock` reads the date of every reply.
     pub(crate) async fn driver(&self, clock: Option<&Corrected>, attempt: Duration) -> &Driver {
         match self.driver.get() {
             Some(driver) => driver,
@@ -74,6 +72,7 @@ impl Connection {
             Source::Given(driver) => driver.config().to_builder(),
             Source::At(address) => config_of(address, attempt).await,
         };
+        // If the driver repeated an applied conditional write, the service would refuse the repetition.
         let config = config.retry_config(RetryConfig::disabled()).timeout_config(timeouts(attempt));
         let config = match clock {
             Some(clock) => config.interceptor(clock.clone()),
@@ -83,9 +82,7 @@ impl Connection {
     }
 }
 
-/// Creates a configuration with the credentials that the SDK finds: in the environment, in profiles, or from container
-/// and machine roles. The endpoint is that of the URL, or else the region's default. An endpoint in a profile is
-/// ignored.
+/// Creates the SDK's configuration from the address and the environment.
 async fn config_of(address: &Address, attempt: Duration) -> Builder {
     let http = ByScheme::new();
     let credentials = Found::new(&address.region, &http, before(attempt));
@@ -104,14 +101,14 @@ async fn config_of(address: &Address, attempt: Duration) -> Builder {
     config
 }
 
-/// Returns the driver's timeouts for one attempt, after which the call still has time for another attempt.
+/// Returns the driver's timeouts for one attempt.
 fn timeouts(attempt: Duration) -> TimeoutConfig {
     TimeoutConfig::builder().operation_attempt_timeout(attempt).connect_timeout(before(attempt)).build()
 }
 
-/// Returns the timeout of a step before the request is sent. It is shorter than the timeout of the attempt, so that the
-/// error shows that nothing was sent.
+/// Returns the timeout for fetching credentials or connecting.
 fn before(attempt: Duration) -> Duration {
+    // This timeout ends before the attempt, so the error shows that no request was sent.
     attempt / 4 * 3
 }
 

@@ -22,8 +22,8 @@ pub(super) fn loader(region: &str, http: &ByScheme) -> ConfigLoader {
 
 type Result<T, E = CredentialsError> = std::result::Result<T, E>;
 
-/// The SDK's sources of credentials. They are loaded again after a configuration error: the SDK reports such an error
-/// only once, and does not notice when the profile is corrected.
+/// The SDK's sources of credentials. They are created again after a configuration error, because the SDK does not
+/// notice a corrected profile.
 #[derive(Debug)]
 pub(super) struct Found {
     region: String,
@@ -72,8 +72,7 @@ impl Found {
     }
 }
 
-/// Checks that a request can be signed with the credentials. The SDK copies the id and the token into a header, and
-/// panics if one of them contains a line end.
+/// Checks that a request can be signed with the credentials.
 fn signing(found: Credentials) -> Result<Credentials> {
     let texts = [
         ("the id of the access key", Some(found.access_key_id())),
@@ -81,6 +80,7 @@ fn signing(found: Credentials) -> Result<Credentials> {
         ("the session token", found.session_token()),
     ];
     for (what, text) in texts.into_iter().filter_map(|(what, text)| Some((what, text?))) {
+        // The SDK copies the id and the token into a header, and panics if one of them contains a line end.
         plain(what, text).map_err(|error| CredentialsError::invalid_configuration(error.message().to_owned()))?;
         if !text.is_ascii() {
             return Err(CredentialsError::invalid_configuration(format!("{what} has characters that are not ASCII")));
@@ -89,7 +89,7 @@ fn signing(found: Credentials) -> Result<Credentials> {
     Ok(found)
 }
 
-/// Returns whether the error is about the configuration, so that the sources must be loaded again.
+/// Returns whether a change to the configuration can correct the error.
 fn is_of_configuration(error: &CredentialsError) -> bool {
     use CredentialsError::{CredentialsNotLoaded, InvalidConfiguration, Unhandled};
     matches!(error, CredentialsNotLoaded(_) | InvalidConfiguration(_) | Unhandled(_))

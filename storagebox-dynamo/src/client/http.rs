@@ -1,5 +1,5 @@
-//! The HTTP client for the service and for the sources of credentials. It loads the certificates of authorities only
-//! for the first `https://` address.
+//! The HTTP client for the service and for the sources of credentials. The client loads the CA certificates only for
+//! the first `https://` address.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -15,11 +15,11 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use rustls::RootCertStore;
 
-/// Two HTTP clients: one for `http://`, and one for `https://`, which is created when it is first needed. The driver's
-/// own client may panic on a machine without certificates of authorities.
+/// One HTTP client for `http://`, and one for `https://`.
 #[derive(Clone, Debug)]
 pub(super) struct ByScheme {
     plain: SharedHttpClient,
+    // Created by the first `https://` request, because a machine may have no CA certificates.
     secure: Arc<OnceLock<SharedHttpClient>>,
 }
 
@@ -40,7 +40,7 @@ fn secure() -> SharedHttpClient {
     Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https()
 }
 
-/// Checks that the machine has certificates of authorities that the driver can read.
+/// Checks that the machine has a CA certificate that the driver can read.
 fn authorities() -> Result<(), NoAuthorities> {
     let machine = rustls_native_certs::load_native_certs();
     match RootCertStore::empty().add_parsable_certificates(machine.certs) {
@@ -49,13 +49,13 @@ fn authorities() -> Result<(), NoAuthorities> {
     }
 }
 
-/// The error that no certificate of an authority was found, with the errors of the search.
+/// The error of a machine without CA certificates, with the errors of the search for them.
 #[derive(Debug)]
 pub(crate) struct NoAuthorities(Vec<String>);
 
 impl fmt::Display for NoAuthorities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no certificate of an authority was found")?;
+        f.write_str("no CA certificate was found")?;
         self.0.iter().try_for_each(|error| write!(f, "; {error}"))
     }
 }

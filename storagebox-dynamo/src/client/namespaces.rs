@@ -31,7 +31,7 @@ pub(crate) struct Partition<'a> {
 }
 
 impl<'a> Partition<'a> {
-    /// Splits a partition key; `None` if the key is not of a namespace of this store.
+    /// Splits a partition key; `None` if the key belongs to no namespace of this store.
     pub(crate) fn parse(client: &Client, key: &'a str) -> Option<Self> {
         let (kind, rest) = key.strip_prefix(client.settings().prefix.as_str())?.split_once(':')?;
         let (length, rest) = rest.split_once(':')?;
@@ -39,26 +39,23 @@ impl<'a> Partition<'a> {
         Some(Self { kind, name, rest: rest.strip_prefix(':')? })
     }
 
-    /// Returns the namespace, and the rest of the key after the name of the part. Returns `None` if the partition is of
-    /// another kind or part.
+    /// Returns the namespace, and the rest of the key after `part`; `None` for a key of another kind or part.
     pub(crate) fn within(self, kind: Kind, part: &str) -> Option<(Namespace, &'a str)> {
         let rest = self.rest.strip_prefix(part)?.strip_prefix(':')?;
         Some((Namespace::new(self.name).ok()?, rest)).filter(|_| self.kind == kind.name())
     }
 
-    /// Returns the key of the row that stores how the namespace was created.
     pub(crate) fn namespace_row(self, client: &Client) -> RowKey {
         RowKey::alone(partition_key(client, self.kind, self.name, "namespace"))
     }
 }
 
-/// Returns a partition key of a namespace. The length before the name ensures that two namespaces have no key in
-/// common.
+/// Returns a partition key of a namespace.
 fn partition_key(client: &Client, kind: &str, name: &str, rest: impl fmt::Display) -> String {
+    // The length before the name ensures that two namespaces have no key in common.
     format!("{}{kind}:{}:{name}:{rest}", client.settings().prefix, name.len())
 }
 
-/// How a namespace was created.
 #[derive(Clone, Copy, Debug)]
 struct NamespaceInfo {
     shards: u16,
@@ -80,7 +77,6 @@ fn memory_in(row: &Row) -> Option<Retention> {
     }
 }
 
-/// An open namespace.
 pub(crate) struct OpenNamespace {
     client: Arc<Client>,
     name: Namespace,
@@ -88,7 +84,6 @@ pub(crate) struct OpenNamespace {
     options: String,
     /// The memory that the program has set; `None` if the program has set no memory.
     memory: Option<Retention>,
-    /// Whether the namespace may be used from every region.
     is_everywhere: bool,
     info: OnceLock<NamespaceInfo>,
     opening: SingleFlight,
@@ -115,14 +110,13 @@ impl OpenNamespace {
         self
     }
 
-    /// Accepts the stored memory of the namespace, whatever it is.
+    /// Accepts any memory that the namespace was created with.
     #[must_use]
     pub(crate) fn of_any_memory(mut self) -> Self {
         self.memory = None;
         self
     }
 
-    /// Allows the use of the namespace from every region.
     #[must_use]
     pub(crate) fn everywhere(mut self) -> Self {
         self.is_everywhere = true;
@@ -137,13 +131,12 @@ impl OpenNamespace {
         &self.name
     }
 
-    /// Returns the number of shards of the namespace.
     pub(crate) async fn shards(&self) -> Result<u16> {
         self.info().await.map(|info| info.shards)
     }
 
-    /// Returns the time from which on an operation, claim or token that ends at `end` is no longer remembered; `None`
-    /// means never. The namespace must be open: [`shards`](Self::shards) and [`key_of`](Self::key_of) open it.
+    /// Returns when an operation, claim or token that ends at `end` is forgotten; `None` means never. The namespace
+    /// must be open.
     pub(crate) fn forgotten_after(&self, end: Millis) -> Option<Millis> {
         debug_assert!(self.info.get().is_some(), "the namespace is not open");
         match self.info.get().map_or(Retention::Forever, |info| info.memory) {
@@ -152,14 +145,12 @@ impl OpenNamespace {
         }
     }
 
-    /// Returns the expiry of a row whose state ends at `end`. Returns `None` if the state has no end or is remembered
-    /// for ever.
+    /// Returns the expiry of a row whose state ends at `end`; `None` if the row never expires.
     pub(crate) fn expiry_after(&self, end: Option<Millis>) -> Option<Expiry> {
         end.and_then(|end| self.forgotten_after(end)).map(|forgotten| self.client.expiry(forgotten))
     }
 
-    /// Returns how the namespace was created. The first call creates or checks the namespace, in one request. If
-    /// several processes create it at once, all of them get the same result.
+    /// Returns the stored settings of the namespace. The first call creates the namespace if it does not exist.
     async fn info(&self) -> Result<NamespaceInfo> {
         match self.info.get() {
             Some(info) => Ok(*info),
@@ -189,14 +180,14 @@ impl OpenNamespace {
         match self.client.write(&put).await.map_err(opening)? {
             Wrote::Done(_) => Ok(NamespaceInfo { shards, memory }),
             Wrote::Refused(Some(row)) => self.checked(&row).await,
-            Wrote::Refused(None) => Err(opening(Error::unknown("the row of the namespace existed and is gone"))),
+            Wrote::Refused(None) => Err(opening(Error::unknown("the row of the namespace was deleted meanwhile"))),
         }
     }
 
     async fn checked(&self, row: &Row) -> Result<NamespaceInfo> {
         let schema: u32 = row.needed("schema", row.number("schema"))?;
         if schema > VERSION {
-            let newer = format_args!("a namespace that a newer version made (schema {schema})");
+            let newer = format_args!("a namespace that a newer version created (schema {schema})");
             return Err(Error::unsupported(newer, "that version of storagebox").on("dynamo"));
         }
         let options = row.needed("made_with", row.text("made_with"))?;
@@ -222,17 +213,15 @@ impl OpenNamespace {
         }
     }
 
-    /// Returns a partition key of the namespace.
     pub(crate) fn key(&self, part: impl fmt::Display) -> String {
         partition_key(&self.client, self.kind.name(), self.name.as_str(), part)
     }
 
-    /// Returns the partition key of a shard of a part.
     pub(crate) fn partition(&self, part: &str, shard: u16) -> String {
         self.key(format_args!("{part}:{shard}"))
     }
 
-    /// Returns the key of the row of an id in a part that is spread over shards.
+    /// Returns the key of an id's row in the id's shard. `part` names the kind of the row.
     pub(crate) async fn key_of(&self, part: &str, id: &str) -> Result<RowKey> {
         Ok(RowKey::new(self.partition(part, shard_of(id, self.shards().await?)), id))
     }
@@ -244,7 +233,7 @@ impl fmt::Debug for OpenNamespace {
     }
 }
 
-/// Returns the shard of an id: the same in every process and version.
+/// Returns the shard of an id. Every process and every version computes the same shard.
 fn shard_of(id: &str, shards: u16) -> u16 {
     let digest = Sha256::digest(id);
     let number = u16::from_be_bytes([digest[30], digest[31]]);
@@ -256,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_spread_over_all_shards() {
+    fn ids_are_spread_over_all_shards() {
         let mut hit = [0; 7];
         (0..700).for_each(|id: u32| hit[usize::from(shard_of(&id.to_string(), 7))] += 1);
         assert!(hit.iter().all(|count| *count > 50), "{hit:?}");

@@ -9,7 +9,7 @@ use crate::row::{Attributes, Value};
 pub(crate) enum Index {
     /// By the sort key.
     Table,
-    /// By the attribute `o`. Rows without the attribute are left out.
+    /// By the attribute `o`. Rows without this attribute are left out.
     Order,
 }
 
@@ -51,7 +51,6 @@ impl Query {
         self
     }
 
-    /// Limits the query to these attributes.
     #[must_use]
     pub(crate) fn only(mut self, projection: &'static str) -> Self {
         self.projection = Some(projection);

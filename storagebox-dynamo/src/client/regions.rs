@@ -11,14 +11,16 @@ use crate::config::Regions;
 use crate::error::{contention, misconfigured};
 use crate::row::{Row, RowKey};
 
-/// Returns the home region of the namespace with this row; `None` for the client's own region.
+/// Returns the home region of the namespace that this row describes. Returns `None` if the home is the client's own
+/// region.
 pub(crate) fn home_elsewhere<'a>(client: &Client, row: &'a Row) -> Result<Option<&'a str>> {
     let home = row.maybe("home", Row::text)?;
     Ok(home.filter(|home| client.region().is_some_and(|here| here != *home)))
 }
 
 impl OpenNamespace {
-    /// Checks that the namespace may be used from this region, or moves its home here if the settings say so.
+    /// Checks that the namespace may be used from the client's region. With `Regions::Moved`, moves the namespace's
+    /// home to this region.
     pub(super) async fn at_home(&self, row: &Row) -> Result<()> {
         let (client, name) = (self.client(), self.name());
         let (Some(home), Some(here)) = (home_elsewhere(client, row)?, client.region()) else {

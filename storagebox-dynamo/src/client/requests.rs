@@ -17,25 +17,22 @@ use super::query::{Index, Query};
 use crate::error::{self, incomplete};
 use crate::row::{Attributes, INDEX, Row, RowKey};
 
-/// One page of a query or a scan.
 #[derive(Debug)]
 pub(crate) struct RowPage {
     pub(crate) rows: Vec<Row>,
-    /// The number of rows. It is set also if the request asked only for the number.
+    /// The number of rows in the page, even if the page contains only this number.
     pub(crate) count: u64,
     /// The number of rows before the filter.
     pub(crate) scanned: u64,
-    /// Where the next page begins; `None` at the end.
+    /// The key after which the next page begins; `None` on the last page.
     pub(crate) next: Option<Attributes>,
 }
 
-/// DynamoDB's limit for one `BatchGetItem`.
 const BATCH: usize = 100;
-/// How many consecutive batches the service may leave wholly unread before the read fails.
+/// After this many consecutive batches in which the service read nothing, the read fails.
 const UNREAD_BATCHES: u32 = 5;
 
 impl Client {
-    /// Returns the driver's client.
     pub(crate) async fn driver(&self) -> &Driver {
         let clock = self.settings.clock.is_none().then_some(&self.clock);
         // The futures of all requests are boxed: the driver's futures are large and deeply nested, and the compiler
@@ -96,7 +93,7 @@ impl Client {
             let (rows, unread) = self.batch(rest).await?;
             unread_batches = if unread.len() == asked { unread_batches + 1 } else { 0 };
             if unread_batches > UNREAD_BATCHES {
-                return Err(Error::new(ErrorKind::Throttled, "the table is at its limit").on("dynamo"));
+                return Err(Error::new(ErrorKind::Throttled, "the table is at its throughput limit").on("dynamo"));
             }
             found.extend(rows);
             left.extend(unread);
@@ -116,7 +113,7 @@ impl Client {
     }
 }
 
-/// Makes a read. If the read fails, repeats only this read, and not the rest of the attempt.
+/// Makes a read. Repeats a failed read alone, without the rest of the attempt.
 pub(super) async fn read<T, E, F>(
     send: impl Fn() -> F + Send + Sync,
     to_error: impl Fn(SdkError<E, HttpResponse>) -> Error + Send + Sync,
@@ -139,7 +136,7 @@ fn page(items: Option<Vec<Attributes>>, counts: [i32; 2], next: Option<Attribute
     RowPage { rows, count, scanned, next }
 }
 
-/// Returns the row that a refusal shows, if the row exists.
+/// Returns the row that the service sent with a refusal; `None` if the row does not exist.
 pub(super) fn row(item: Option<&HashMap<String, AttributeValue>>) -> Option<Row> {
     item.filter(|item| !item.is_empty()).cloned().map(Row::from)
 }

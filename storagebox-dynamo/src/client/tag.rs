@@ -6,8 +6,7 @@ use storagebox_core::{Ids, RandomIds};
 
 use crate::row::Row;
 
-/// A random text that a call writes into each row that it changes. All attempts of the call use the same tag, so the
-/// call recognises its own write after a lost reply.
+/// A random text by which a call recognises its own writes. All attempts of a call use the same tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tag(String);
 
@@ -16,8 +15,7 @@ impl Tag {
         Self(RandomIds.fresh())
     }
 
-    /// Returns a tag that is unique to one attempt and begins with the tag of the call. It is for rows whose next write
-    /// has a condition on the tag: two attempts of one call must not write the same tag.
+    /// Returns a tag that is unique to one attempt and begins with the tag of the call.
     pub(crate) fn of_attempt(&self) -> Self {
         Self(format!("{}.{}", self.0, Self::fresh().0))
     }
@@ -38,7 +36,6 @@ impl Tag {
     }
 }
 
-/// Returns the bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

@@ -15,12 +15,10 @@ use super::write::{Write, Wrote, request_token};
 use crate::error::{self, incomplete};
 use crate::row::{Row, RowKey};
 
-/// The outcome of a transaction.
 #[derive(Debug)]
 pub(crate) enum Transacted {
-    /// All writes were made.
     Done,
-    /// No write was made; one entry for each write.
+    /// No write was made. Contains one entry per write.
     Refused(Vec<Refusal>),
 }
 
@@ -29,12 +27,12 @@ pub(crate) enum Transacted {
 pub(crate) enum Refusal {
     /// The write is not a reason for the refusal.
     Not,
-    /// The condition of the write did not hold. Holds the present row, if the row exists.
+    /// The condition of the write was not met. Contains the present row, if the row exists.
     Condition(Option<Row>),
 }
 
 impl Transacted {
-    /// Returns the outcome of the first write, or `None` if only the condition of another write did not hold.
+    /// Returns the outcome of the first write; `None` if only other writes were refused.
     pub(crate) fn of_first(self) -> Option<Wrote> {
         match self {
             Self::Done => Some(Wrote::Done(None)),
@@ -47,8 +45,7 @@ impl Transacted {
 }
 
 impl Client {
-    /// Makes all of the writes or none. The request token is a hash of the writes: if the same transaction is sent
-    /// again within ten minutes, the service returns its first outcome.
+    /// Makes all of the writes or none. The request token is a hash of the writes.
     pub(crate) async fn transact(&self, writes: &[Write]) -> Result<Transacted> {
         let transacted = self.transact_as(writes, &request_token(self.table(), writes)).await?;
         transacted.ok_or_else(|| Error::unknown("another transaction has the same token").on("dynamo"))
@@ -70,12 +67,11 @@ impl Client {
         }
     }
 
-    /// Returns the writes as items of a transaction.
     pub(crate) fn transact_items(&self, writes: &[Write]) -> Result<Vec<TransactWriteItem>> {
         writes.iter().map(|write| write.part(self.table())).collect()
     }
 
-    /// Reads at most a hundred rows at one moment, in the order of their keys.
+    /// Reads at most a hundred rows in one transaction. Returns the rows in the order of `keys`.
     pub(crate) async fn get_together(&self, keys: &[RowKey]) -> Result<Vec<Option<Row>>> {
         let gets = keys.iter().map(|key| get(self.table(), key)).collect::<Result<Vec<_>>>()?;
         let request = self.driver().await.transact_get_items().set_transact_items(Some(gets));
@@ -90,8 +86,7 @@ fn get(table: &str, key: &RowKey) -> Result<TransactGetItem> {
     Ok(TransactGetItem::builder().get(get.map_err(incomplete)?).build())
 }
 
-/// Converts the error of a transactional read. The service cancels the read if another transaction is writing one of
-/// the rows.
+/// Converts the error of a transactional read, which another transaction may have cancelled.
 fn cancelled_read(error: SdkError<TransactGetItemsError, HttpResponse>) -> Error {
     match error.as_service_error() {
         Some(TransactGetItemsError::TransactionCanceledException(cancelled)) => {
@@ -101,17 +96,16 @@ fn cancelled_read(error: SdkError<TransactGetItemsError, HttpResponse>) -> Error
     }
 }
 
-/// Returns the error of the first cancellation reason that is not a failed condition.
+/// Returns an error for the first cancellation reason that is not a failed condition.
 fn no_condition(cancelled: &TransactionCanceledException) -> Option<Error> {
     cancelled.cancellation_reasons().iter().filter_map(CancellationReason::code).find_map(error::reason)
 }
 
 fn without_reason() -> Error {
-    Error::new(ErrorKind::Contention, "the transaction was cancelled").on("dynamo")
+    Error::new(ErrorKind::Contention, "the service cancelled the transaction and gave no reason").on("dynamo")
 }
 
-/// Reads why a transaction was cancelled. Returns an error unless the service evaluated every write, because a write
-/// that was not evaluated may be the one that decides the outcome.
+/// Reads which conditions cancelled a transaction. Returns an error if the service did not evaluate every write.
 fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
     if let Some(error) = no_condition(cancelled) {
         return Err(error);
@@ -124,7 +118,7 @@ fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
 }
 
 impl Refusal {
-    /// Reads the reason of a write that was evaluated.
+    /// Converts the cancellation reason of a write that the service evaluated.
     pub(crate) fn of(reason: &CancellationReason) -> Self {
         match reason.code() {
             Some("ConditionalCheckFailed") => Self::Condition(row(reason.item())),
@@ -156,7 +150,7 @@ mod tests {
         refused(&cancelled.set_cancellation_reasons(Some(codes.map(reason).to_vec())).build())
     }
 
-    /// Returns whether the service evaluated a write with this code.
+    /// Returns whether the service evaluated a write with this cancellation code.
     fn was_evaluated(code: &str) -> bool {
         CODES[..2].contains(&code)
     }

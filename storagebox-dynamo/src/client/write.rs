@@ -17,16 +17,14 @@ use super::tag::{Tag, hex};
 use crate::error::{self, incomplete};
 use crate::row::{Attributes, EXPIRES, Expiry, Row, RowKey, Value};
 
-/// The outcome of a conditional write.
 #[derive(Debug)]
 pub(crate) enum Wrote {
-    /// The write was made. Holds the row, if the write asked for it.
+    /// The write was made. Contains the row, if the write asked for the row.
     Done(Option<Row>),
-    /// The condition did not hold. Holds the present row, if the row exists.
+    /// The condition was not met. Contains the present row, if the row exists.
     Refused(Option<Row>),
 }
 
-/// A conditional write.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     act: Act,
@@ -46,7 +44,6 @@ enum Act {
     Check(Attributes),
 }
 
-/// The clauses of an update, by their keyword.
 #[derive(Clone, Debug, Default)]
 struct Clauses {
     sets: Vec<String>,
@@ -67,7 +64,6 @@ macro_rules! filled {
 }
 
 impl Client {
-    /// Makes a write as a single request.
     pub(crate) async fn write(&self, write: &Write) -> Result<Wrote> {
         let driver = self.driver().await;
         macro_rules! sent {
@@ -98,8 +94,7 @@ impl Client {
         }
     }
 
-    /// Makes a write to one row. If the update does not fit the row, reads the row and returns the error of `check`,
-    /// which says what is wrong with the row.
+    /// Makes a write to one row. If the update does not fit the row, returns the error that `check` finds in the row.
     pub(crate) async fn write_to(
         &self,
         key: &RowKey,
@@ -138,7 +133,6 @@ impl Write {
         Self::new(Act::Check(key.attributes()))
     }
 
-    /// Sets another table than the client's own.
     #[must_use]
     pub(crate) fn in_table(mut self, name: &str) -> Self {
         self.table = Some(name.to_owned());
@@ -225,14 +219,14 @@ impl Write {
         self
     }
 
-    /// Sets which attributes of the row the reply has. Only for a write outside a transaction.
+    /// Sets which attributes of the row are in the reply. Only for a write outside a transaction.
     #[must_use]
     pub(crate) fn answering(mut self, answers: ReturnValue) -> Self {
         self.answers = answers;
         self
     }
 
-    /// Returns the write as a part of a transaction.
+    /// Converts the write into an item of a transaction. `own` is the client's own table.
     pub(super) fn part(&self, own: &str) -> Result<TransactWriteItem> {
         let item = TransactWriteItem::builder();
         let item = match &self.act {
@@ -256,7 +250,7 @@ impl Write {
         Ok(item.build())
     }
 
-    /// Appends the write as text, in an order that does not depend on the order of its maps.
+    /// Appends the write to `into` as text. Equal writes have equal texts.
     fn spell(&self, own: &str, into: &mut String) {
         let (act, attributes) = match &self.act {
             Act::Put(row) => ("put".to_owned(), row.attributes().clone()),
@@ -271,10 +265,9 @@ impl Write {
     }
 }
 
-/// Returns the client request token of a transaction: a hash of its writes and their tables. The tables are included
-/// because the service compares tokens per account and region. The writes hold the tag or the time of the call, so only
-/// another attempt of the same call has the same token.
+/// Returns the request token of a transaction: a hash of the writes and their tables.
 pub(super) fn request_token(own: &str, writes: &[Write]) -> String {
+    // The writes hold the call's tag or time, so only the attempts of one call have the same token.
     let mut body = String::new();
     writes.iter().for_each(|write| write.spell(own, &mut body));
     hex(&Sha256::digest(body)[..16])

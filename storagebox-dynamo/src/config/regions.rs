@@ -11,16 +11,16 @@ pub enum Regions {
     /// One region. A namespace whose home is another region returns `Misconfigured`.
     #[default]
     One,
-    /// One region, from now on this region: each namespace that is opened moves its home here. Use it after a failover,
-    /// or for a table that was restored elsewhere. Stop the programs in the old region first: their writes that had not
-    /// arrived are lost.
+    /// One region. When the client opens a namespace, the client's region becomes the home of the namespace. Use this
+    /// setting after a failover, or for a table that was restored in another region. Stop the programs in the old
+    /// region first: their writes that have not reached the new region are lost.
     Moved,
     /// Several regions, for ledgers only; all other namespaces behave as with [`One`](Self::One). Such a ledger is a
-    /// different kind of namespace, which no store opens without this setting. It has no `compact` and no `cancel`
-    /// (`Unsupported`): the changes that they delete or overwrite in one region may still arrive from another region,
-    /// and would be counted twice, or never. So each change is one row, whichever regions it and its retries are made
-    /// in, and each region counts it once as soon as it has arrived there. A value is the sum of the changes that have
-    /// arrived in the region of the reader. If two regions make the same operation with different deltas, one of them
-    /// remains, with no `Mismatch`.
+    /// different kind of namespace, which no store opens without this setting. Its `compact` and `cancel` return
+    /// `Unsupported`: a change that these calls delete or overwrite in one region may still arrive from another region,
+    /// and would be counted twice, or never. Each change is one row, even if a retry is made in another region, and
+    /// each region counts the change once as soon as the row has arrived. A value is the sum of the changes that have
+    /// arrived in the region of the reader. If two regions make the same operation with different deltas, only one of
+    /// the deltas remains, and no call returns `Mismatch`.
     Several,
 }

@@ -9,7 +9,6 @@ use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, pla
 use super::{DynamoBuilder, ReadFirst, Regions};
 use crate::error::misconfigured;
 
-/// The form of a valid URL, for the text of an error.
 const FORM: &str = "must be dynamodb://region/table?key=value";
 
 /// The form of a valid URL of the two tables of article 1's package, for the text of an error.
@@ -29,7 +28,7 @@ const KEYS: [&str; 11] = [
     "protect",
 ];
 
-/// The keys that apply to the two tables of article 1. All other keys are refused.
+/// The query keys that the URL of the two tables of article 1 can have.
 const KEYS_OF_ARTICLES: [&str; 3] = ["endpoint", "call_timeout", "fetch_limit"];
 
 /// Environment variables that make the SDK use another endpoint.
@@ -40,7 +39,6 @@ const READ_FIRST: [(&str, ReadFirst); 3] =
 
 const REGIONS: [(&str, Regions); 3] = [("one", Regions::One), ("moved", Regions::Moved), ("several", Regions::Several)];
 
-/// The address of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) region: String,
@@ -54,7 +52,8 @@ pub(crate) fn read(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, 
     with_keys(builder.table(tables), region, query, &KEYS)
 }
 
-/// Returns the builder for the items' table, the address of the service, and the name of the records' table.
+/// Reads the URL of the two tables of article 1. Returns the builder for the items' table, the address of the service,
+/// and the name of the records' table.
 pub(crate) fn of_articles(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Address, String)> {
     plain_url(url)?;
     let form = || misconfigured("url", FORM_OF_ARTICLES);
@@ -65,7 +64,6 @@ pub(crate) fn of_articles(builder: DynamoBuilder, url: &str) -> Result<(DynamoBu
     Ok((builder, address, records.to_owned()))
 }
 
-/// The components of a URL after its scheme.
 struct Location<'a> {
     region: &'a str,
     tables: &'a str,
@@ -117,7 +115,7 @@ fn set((builder, endpoint): Read, key: &str, value: &str) -> Result<Read> {
     Ok((builder, endpoint))
 }
 
-/// Refuses an environment variable that would make the SDK use another endpoint than the URL.
+/// Returns an error if an environment variable sets the endpoint and the URL has no endpoint.
 fn check_environment(has_endpoint: bool, is_set: impl Fn(&str) -> bool) -> Result<()> {
     match ENDPOINTS.into_iter().find(|variable| !has_endpoint && is_set(variable)) {
         Some(variable) => {
@@ -139,7 +137,7 @@ fn checked_endpoint(value: &str) -> Result<String> {
     }
 }
 
-/// Returns whether the URI has a valid port or none. `Uri` reads a port that is not a number as no port.
+/// Returns whether the URI has a valid port or no port. `Uri` reads an invalid port as no port.
 fn has_port_or_none(uri: &Uri) -> bool {
     let after_host = uri.authority().zip(uri.host()).map(|(all, host)| all.as_str().len() > host.len());
     after_host != Some(true) || uri.port_u16().is_some()

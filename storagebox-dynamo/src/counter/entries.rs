@@ -22,20 +22,20 @@ const RECORD_BYTES: u32 = 409_600;
 const KEY_BYTES: u32 = 1_110;
 /// The bytes of a row without its partition key and its operations: the value and the maps.
 pub(crate) const OTHER_BYTES: u32 = 90;
-/// The bytes of an operation. Both maps hold its name and a byte of overhead; one map also holds 20 bytes, and the
-/// other a number of up to 19 digits.
+/// The bytes of an operation in the two maps of a row. Each map holds its name and a byte of overhead. The value is 20
+/// bytes in one map, and a number of up to 19 digits in the other map.
 pub(crate) const ENTRY_BYTES: u32 = 2 * (NAME + 1) + 20 + 12;
 
 /// The length of an operation's name in the maps: 128 bits in digits of 6 bits.
 const NAME: u32 = 22;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The limit for the bytes of void calls in a row, enough for about a hundred operations.
+/// The most bytes of void calls that a counter's row holds: enough for about a hundred operations.
 const VOID_BYTES: u32 = 4_096;
 /// The bytes of the map of the void calls without its operations.
 const VOID_MAP_BYTES: u32 = 4;
 
-/// Returns how many bytes of void calls a row may have beside the operations of a full set.
+/// Returns how many bytes of void calls fit into a row that also holds a full set of operations.
 pub(super) fn most_void_bytes(capacity: u32) -> usize {
     let others = KEY_BYTES + OTHER_BYTES + VOID_MAP_BYTES + ENTRY_BYTES * capacity;
     RECORD_BYTES.saturating_sub(others).min(VOID_BYTES) as usize
@@ -57,11 +57,11 @@ pub(super) fn name(op: &OpId) -> String {
     (0..NAME).map(|_| digit()).collect()
 }
 
-/// A stored operation; without a delta it is a fence.
+/// A stored operation. A cancelled operation has no delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) at: Millis,
-    /// The mark of the call that added the operation.
+    /// The mark of the call that added the operation: a short hash of the call's tag.
     pub(super) by: [u8; 6],
     pub(super) delta: Option<i64>,
 }
@@ -87,7 +87,6 @@ impl Entry {
     }
 }
 
-/// The operations of a row.
 #[derive(Debug)]
 pub(super) struct Entries<'a> {
     row: &'a Row,
@@ -116,18 +115,16 @@ impl<'a> Entries<'a> {
         self.values.get(name).map(read).transpose()
     }
 
-    /// Returns the map of the void calls.
     pub(super) fn void(&self) -> Option<&'a Attributes> {
         self.void
     }
 
-    /// Returns the void calls of an operation.
     pub(super) fn void_op(&self, name: &str) -> Result<Option<VoidOp>> {
         let read = |value| self.row.needed("x", void_op(value));
         self.void.and_then(|void| void.get(name)).map(read).transpose()
     }
 
-    /// Returns at most this many operations for which `holds` is true, with their names.
+    /// Returns at most `most` of the operations for which `holds` is true, each with its name.
     pub(super) fn some(&self, most: usize, holds: impl Fn(&str, &Entry) -> bool) -> Vec<(String, Entry)> {
         let entries = self.done.iter().filter_map(|(name, value)| Some((name, Entry::read(value)?)));
         let entries = entries.filter(|(name, entry)| holds(name, entry));
@@ -135,7 +132,6 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Reads the void calls of an operation.
 pub(super) fn void_op(value: &AttributeValue) -> Option<VoidOp> {
     VoidOp::read(value.as_b().ok()?.as_ref())
 }
@@ -144,7 +140,6 @@ pub(super) fn void_value(op: &VoidOp) -> AttributeValue {
     AttributeValue::B(Blob::new(op.bytes()))
 }
 
-/// Returns the number of bytes in a map of void calls.
 pub(super) fn void_bytes(void: &Attributes) -> usize {
     let bytes = |value: &AttributeValue| value.as_b().map_or(0, |bytes| bytes.as_ref().len());
     void.iter().map(|(name, value)| name.len() + 1 + bytes(value)).sum()
@@ -155,7 +150,7 @@ pub(super) fn none(row: Row) -> Row {
     row.with("d", AttributeValue::M(HashMap::new())).with("w", AttributeValue::M(HashMap::new()))
 }
 
-/// Adds maps that hold only the counter's first operation to its row.
+/// Adds the maps with a counter's first operation to the counter's row.
 pub(super) fn first(row: Row, name: &str, entry: &Entry) -> Row {
     let map = |value: Option<AttributeValue>| {
         AttributeValue::M(value.map(|value| (name.to_owned(), value)).into_iter().collect::<HashMap<_, _>>())
@@ -171,10 +166,10 @@ mod tests {
     use storagebox_core::Counted;
 
     use super::*;
-    use crate::row::{RowKey, whatever};
+    use crate::row::{RowKey, fuzz};
 
     #[test]
-    fn whatever_a_row_of_operations_holds() {
+    fn fuzz_row_of_operations_is_read_or_corrupt() {
         let entry = Entry { at: Millis(1_700_000_000_000), by: [1, 2, 3, 4, 5, 6], delta: Some(-7) };
         let read = |row: &Row| {
             let entries = Entries::of(row)?;
@@ -187,11 +182,11 @@ mod tests {
         let calls = [7].into_iter().collect();
         let void = void_value(&VoidOp { calls, refusal: Counted::Full, at: Millis(1_700_000_000_000) });
         let void = AttributeValue::M(HashMap::from([("a".to_owned(), void)]));
-        whatever(&[row.clone(), row.with("x", void)], &[read]);
+        fuzz(&[row.clone(), row.with("x", void)], &[read]);
     }
 
     #[test]
-    fn names_are_distinct_and_of_one_length() {
+    fn operation_names_are_distinct_and_equally_long() {
         let name_of = |number: u32| name(&OpId::new(number.to_string()).unwrap());
         let names: HashSet<_> = (0..1_000).map(name_of).collect();
         assert_eq!(names.len(), 1_000);

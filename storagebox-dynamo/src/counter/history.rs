@@ -4,14 +4,14 @@ use storagebox_core::OpId;
 
 use super::values::hash;
 
-/// The bytes of a writer: the hash of the operation, its delta, the value after it, and the mark of the call.
+/// The bytes of a writer's entry: the hash of the operation, the delta, the value after the change, and the mark of the
+/// call.
 pub(crate) const BYTES: usize = 16 + 8 + 8 + 6;
 
 /// The last writers of a counter's row, as they are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct History(Vec<u8>);
 
-/// One writer of a counter's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Writer {
     pub(super) delta: i64,
@@ -20,7 +20,7 @@ pub(super) struct Writer {
 }
 
 impl History {
-    /// Reads the stored bytes; `None` if they are cut off.
+    /// Reads the stored bytes; `None` if the bytes are incomplete.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         bytes.len().is_multiple_of(BYTES).then(|| Self(bytes.to_vec()))
     }
@@ -38,7 +38,7 @@ impl History {
         Some(Writer { delta, value, by: *by.first_chunk()? })
     }
 
-    /// Returns the history with one more writer. Drops the oldest writer if there are more than `len`.
+    /// Returns the history with one more writer, limited to the last `len` writers.
     pub(super) fn with(&self, op: &OpId, writer: Writer, len: u16) -> Self {
         let numbers = [writer.delta.to_be_bytes(), writer.value.to_be_bytes()].concat();
         let mut all = [&self.0[..], &hash(op)[..], &numbers[..], &writer.by[..]].concat();
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_writers_are_found_and_no_others() {
+    fn the_history_has_only_the_last_writers() {
         let op = |number: i64| OpId::new(number.to_string()).unwrap();
         let writer = |number: i64| Writer { delta: -number, value: i64::MAX - number, by: [number as u8; 6] };
         let mut history = History::default();

@@ -29,13 +29,12 @@ use crate::row::Row;
 use recent::Recent;
 use rows::{Sum, change_key, delta_in, entry, is_by, sum_key};
 
-/// The ledgers of one namespace.
 #[derive(Debug)]
 pub(crate) struct DynamoLedger {
     rules: Rules,
     values: Values,
     recent: Recent,
-    /// Whether several regions may change the ledger. If so, no entry is deleted or replaced by a fence.
+    /// Whether several regions may change the ledger.
     is_everywhere: bool,
 }
 
@@ -69,8 +68,7 @@ impl DynamoLedger {
         self.values.partition("log", key, "")
     }
 
-    /// Puts the entry of an operation. If another call has already put an entry for the operation, returns the row of
-    /// that entry.
+    /// Puts the entry of an operation, or returns the row of the entry that another call has put.
     async fn put(&self, key: &Key, op: &OpId, change: Option<&Change>, tag: &Tag) -> Result<Option<Row>> {
         self.values.ready().await?;
         let row = entry(&change_key(self.partition(key), op), op, self.client().now(), change, tag);
@@ -86,8 +84,8 @@ impl DynamoLedger {
         row.as_ref().map_or(Ok(Sum::default()), Sum::read)
     }
 
-    /// Adds up the sum and the changes. Returns `Contention` if a compaction wrote the sum during the read, because
-    /// some changes may then be counted twice or not at all.
+    /// Returns the value: the stored sum plus the changes that are not in the sum. Returns `Contention` if a compaction
+    /// wrote the sum during the read.
     async fn added_up(&self, key: &Key) -> Result<i64> {
         self.values.ready().await?;
         let sum = self.sum(key).await?;

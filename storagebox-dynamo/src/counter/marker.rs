@@ -33,21 +33,18 @@ pub(super) struct Markers {
     retention: Retention,
 }
 
-/// One attempt of a change that has a marker.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MarkedAttempt<'a> {
     pub(super) values: &'a Values,
     pub(super) key: &'a Key,
     pub(super) change: &'a Change,
-    /// The tag of the call.
     pub(super) tag: &'a Tag,
     pub(super) attempt: Attempt,
 }
 
-/// The outcome of a transaction of a change and its marker.
 pub(super) enum Marked {
     Counted(Counted),
-    /// The operation was not applied, because a row of the counter refused the change.
+    /// A row of the counter refused the change. Contains this row, if the row exists.
     NoRoom(Option<Row>),
 }
 
@@ -69,7 +66,6 @@ impl Markers {
         values.changed(first, attempt).await
     }
 
-    /// Writes the marker and the change in one transaction.
     pub(super) async fn write(&self, call: MarkedAttempt<'_>, mut writes: Vec<Write>) -> Result<Marked> {
         call.values.ready().await?;
         writes.insert(0, self.marking(call));
@@ -79,7 +75,6 @@ impl Markers {
         }
     }
 
-    /// Plans a change for a transaction of the caller.
     pub(super) async fn plan(
         &self,
         counter: &Arc<DynamoCounter>,
@@ -104,7 +99,6 @@ impl Markers {
         }))
     }
 
-    /// Returns the write of the marker.
     fn marking(&self, call: MarkedAttempt<'_>) -> Write {
         let MarkedAttempt { values, key, change, tag, attempt } = call;
         let marker = self.row(values, key, &change.op).with("d", change.delta);
@@ -126,7 +120,7 @@ impl Markers {
         values.client().settle("cancel", attempt).await
     }
 
-    /// Reads the marker of the operation. Returns the outcome if the marker decides it.
+    /// Returns the outcome that the operation's marker decides, if any.
     pub(super) async fn find(&self, call: MarkedAttempt<'_>) -> Result<Option<Counted>> {
         let MarkedAttempt { values, key, change, .. } = call;
         let found = values.client().get(&at(values, key, &change.op)).await?;
@@ -135,8 +129,7 @@ impl Markers {
         found.filter(lasts).map_or(Ok(None), |marker| known(&marker, call))
     }
 
-    /// Returns the refusal of an attempt. If the attempt is repeated, makes its call void, unless the operation was
-    /// applied or fenced meanwhile.
+    /// Returns the outcome of a refused attempt. If an earlier attempt was sent, first makes the call void.
     pub(super) async fn refused(&self, call: MarkedAttempt<'_>, refusal: Counted) -> Result<Counted> {
         let MarkedAttempt { values, key, change, tag, attempt } = call;
         if !attempt.is_repeated() {
@@ -153,7 +146,7 @@ impl Markers {
         }
     }
 
-    /// Returns the row of a fence, which is a marker without a delta.
+    /// Returns a marker without a delta, which marks the operation as cancelled.
     fn row(&self, values: &Values, key: &Key, op: &OpId) -> Row {
         Row::new(&at(values, key, op)).expiring(self.expiry(values.client()))
     }
@@ -164,7 +157,7 @@ impl Markers {
     }
 }
 
-/// Returns the key of a marker. Each marker has its own partition, so that markers do not load the counter's partition.
+/// Returns the key of a marker, which has its own partition.
 fn at(values: &Values, key: &Key, op: &OpId) -> RowKey {
     RowKey::alone(values.partition("op", key, op.as_str()))
 }
@@ -173,7 +166,7 @@ fn put(client: &Client, marker: Row, tag: &Tag) -> Write {
     Write::put(marker).tagged(tag).value(":past", client.surely_past().0)
 }
 
-/// Reads why a transaction was refused: by its marker, or else by a row of the counter.
+/// Returns the outcome of a refused transaction from the marker or the counter's row that refused it.
 fn refused(parts: Vec<Refusal>, call: MarkedAttempt<'_>) -> Result<Marked> {
     let mut parts = parts.into_iter();
     if let Some(Refusal::Condition(Some(marker))) = parts.next() {
@@ -186,8 +179,7 @@ fn refused(parts: Vec<Refusal>, call: MarkedAttempt<'_>) -> Result<Marked> {
     without_room.map(Marked::NoRoom).ok_or_else(contention)
 }
 
-/// Returns the outcome that a marker decides. Returns `None` if the marker has only void calls, and the attempt's call
-/// is not one of them.
+/// Returns the outcome that a marker decides for this call, if any.
 fn known(marker: &Row, call: MarkedAttempt<'_>) -> Result<Option<Counted>> {
     let MarkedAttempt { change, tag, attempt, .. } = call;
     if marker.has("d") {

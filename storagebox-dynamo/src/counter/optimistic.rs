@@ -16,7 +16,7 @@ use crate::error::contention;
 use crate::lock::lock;
 use crate::row::{Row, RowKey};
 
-/// How often a call may lose against other writers before it gives up.
+/// A call gives up after this number of writes that were refused because another writer was first.
 const MOST_LOSSES: u32 = 10;
 
 #[derive(Debug)]
@@ -25,7 +25,6 @@ pub(super) struct Optimistic {
     queue: Queue,
 }
 
-/// The row of a counter as it was read.
 #[derive(Debug, Default)]
 struct Seen {
     value: i64,
@@ -47,14 +46,13 @@ impl Seen {
     }
 }
 
-/// A call of `apply`, with all its attempts.
 struct OptimisticCall<'a> {
     optimistic: &'a Optimistic,
     values: &'a Values,
     key: &'a Key,
     row: RowKey,
     change: &'a Change,
-    /// The mark of the call in the history.
+    /// The mark of the call in the history: a short hash of the call's tag.
     by: [u8; 6],
     past: Mutex<Past>,
 }
@@ -63,7 +61,7 @@ struct OptimisticCall<'a> {
 #[derive(Debug, Default)]
 struct Past {
     losses: u32,
-    /// How often the row had been written when the attempt whose reply was lost read it.
+    /// How often the row had been written before the attempt whose reply was lost.
     lost: Option<i64>,
 }
 
@@ -110,7 +108,7 @@ impl OptimisticCall<'_> {
         }
     }
 
-    /// Returns how the call ends if the row decides it; `None` if the call may write.
+    /// Returns the end of the call if the row decides the outcome; `None` if the call may write.
     fn judge(&self, seen: &Seen) -> Option<Ended> {
         match seen.history.find(&self.change.op) {
             Some(writer) if writer.delta != self.change.delta => Some(Ok(Counted::Mismatch)),
@@ -121,7 +119,7 @@ impl OptimisticCall<'_> {
         }
     }
 
-    /// Returns whether a write is safe: if an attempt whose reply was lost was applied, the history still names it.
+    /// Returns whether the history is long enough to show whether a lost attempt was applied.
     fn resolves(&self, seen: &Seen) -> bool {
         let mut past = lock(&self.past);
         match past.lost {
@@ -136,7 +134,7 @@ impl OptimisticCall<'_> {
         }
     }
 
-    /// Returns the write of the next row, and the value in it.
+    /// Returns the write that applies the change to the row, and the value after the change.
     fn write(&self, seen: &Seen) -> (Write, i64) {
         let Change { op, delta, .. } = self.change;
         let value = seen.value.saturating_add(*delta);
@@ -149,7 +147,7 @@ impl OptimisticCall<'_> {
         }
     }
 
-    /// Handles a refused write. Another writer was first, and `now` is the row after that writer's write.
+    /// Handles a write that was refused because another writer was first. `now` is the row that the other writer wrote.
     fn lost_against(&self, now: Option<&Row>) -> Result<Ended> {
         if let Some(ended) = self.judge(&Seen::of(now)?) {
             return Ok(ended);
@@ -174,10 +172,10 @@ mod tests {
     use storagebox_core::OpId;
 
     use super::*;
-    use crate::row::whatever;
+    use crate::row::fuzz;
 
     #[test]
-    fn whatever_a_row_of_writers_holds() {
+    fn fuzz_row_of_writers_is_read_or_corrupt() {
         let writer = Writer { delta: 7, value: 7, by: [0; 6] };
         let history = History::default().with(&OpId::new("op").unwrap(), writer, 3);
         let row = Row::new(&RowKey::alone("key")).with("v", 7_i64).with("n", 1_i64).with("h", history.as_bytes());
@@ -186,6 +184,6 @@ mod tests {
             let _ = (seen.history.find(&OpId::new("op")?), seen.writers + 1);
             Ok(())
         };
-        whatever(&[row], &[read]);
+        fuzz(&[row], &[read]);
     }
 }

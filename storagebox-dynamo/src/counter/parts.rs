@@ -6,7 +6,7 @@ use storagebox_core::{Bounds, Result};
 use crate::client::{Tag, Write};
 use crate::row::{Row, RowKey};
 
-/// The row of a shard. Its numbers are wider than `i64`, so that they do not overflow.
+/// The row of a counter's shard. The numbers are wider than `i64`, so they do not overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) value: i128,
@@ -19,8 +19,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Creates the part of a shard without changes. A missing bound is the end of `i64`, so that the total stays in its
-    /// range.
+    /// Creates the row of a shard that has no changes. A missing bound counts as the least or the greatest `i64`.
     pub(super) fn new(bounds: Bounds, shards: u16, shard: u16) -> Self {
         let (floor, ceiling) = ends(bounds);
         let of = |room: i128| {
@@ -47,7 +46,7 @@ impl Part {
         if delta < 0 { self.down } else { self.up }
     }
 
-    /// Returns the part with `by` more room in the direction of the delta. A negative `by` takes room away.
+    /// Returns the row with `by` more room in the direction of the delta.
     #[must_use]
     pub(super) fn widened(mut self, delta: i128, by: i128) -> Self {
         *(if delta < 0 { &mut self.down } else { &mut self.up }) += by;
@@ -59,7 +58,7 @@ impl Part {
         Self { value: self.value + delta, up: self.up - delta, down: self.down + delta, ..self }
     }
 
-    /// Returns the write of the part under the condition that the row did not change since it was read.
+    /// Returns the write that stores these numbers if the row has not changed since the read.
     pub(super) fn write(&self, key: &RowKey, tag: &Tag) -> Write {
         let row =
             Row::new(key).with("v", self.value).with("up", self.up).with("down", self.down).with("n", self.writes + 1);
@@ -70,8 +69,8 @@ impl Part {
         }
     }
 
-    /// Returns the write that applies the delta to a shard, under the condition that the shard has room. If the shard
-    /// has no row yet, the write starts from the numbers of `self`.
+    /// Returns the write that applies the delta if the shard has room. A shard without a row starts from the numbers of
+    /// `self`.
     pub(super) fn change(&self, key: &RowKey, delta: i128) -> Write {
         let write = Write::update(key)
             .set_to("v", "if_not_exists(v, :zero) + :delta")
@@ -108,7 +107,7 @@ fn ends(bounds: Bounds) -> (i128, i128) {
     (bounds.floor().unwrap_or(i64::MIN).into(), bounds.ceiling().unwrap_or(i64::MAX).into())
 }
 
-/// Returns whether the parts can be a consistent view: the room that one shard has lent must be in another shard.
+/// Returns whether the rows of all shards are consistent: their values and rooms must add up to the bounds.
 pub(super) fn add_up(parts: &[Part], bounds: Bounds) -> bool {
     let (floor, ceiling) = ends(bounds);
     let lowest: i128 = parts.iter().map(|part| part.value - part.down).sum();
@@ -116,8 +115,8 @@ pub(super) fn add_up(parts: &[Part], bounds: Bounds) -> bool {
     (lowest, highest) == (floor, ceiling)
 }
 
-/// Returns which shards lend room to the shard `own`, so that it can apply the delta, and how much each lends. The
-/// shards with the most room come first. Returns `None` if all shards together have too little room.
+/// Returns the shards that lend room to shard `own`, each with its loan. Returns `None` if all shards together have too
+/// little room.
 pub(super) fn lenders(parts: &[Part], own: usize, delta: i128) -> Option<Vec<(usize, i128)>> {
     let mut missing = delta.abs() - parts[own].room(delta);
     let mut others: Vec<_> = (0..parts.len()).filter(|other| *other != own).collect();
@@ -139,10 +138,10 @@ pub(super) fn lenders(parts: &[Part], own: usize, delta: i128) -> Option<Vec<(us
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::whatever;
+    use crate::row::fuzz;
 
     #[test]
-    fn whatever_a_row_of_a_part_holds() {
+    fn fuzz_shard_row_is_read_or_corrupt() {
         let row =
             Row::new(&RowKey::alone("part")).with("v", 7_i64).with("up", 3_i64).with("down", 7_i64).with("n", 1_i64);
         let read = |row: &Row| {
@@ -151,7 +150,7 @@ mod tests {
             let _ = (lenders(&[part, part], 0, i64::MAX.into()), add_up(&[part; 1_024], Bounds::NONE), part.writes + 1);
             Ok(())
         };
-        whatever(&[row], &[read]);
+        fuzz(&[row], &[read]);
     }
 
     fn parts(bounds: Bounds, shards: u16) -> Vec<Part> {
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn new_parts_add_up() {
+    fn the_shards_of_a_new_counter_add_up_to_its_bounds() {
         let all = [Bounds::NONE, Bounds::at_least(0), Bounds::between(-7, 11).unwrap(), Bounds::between(0, 0).unwrap()];
         for bounds in all {
             for shards in [1, 2, 5, 1_024] {
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shares_of_a_change_add_up_and_differ_by_one() {
+    fn the_shares_of_a_change_add_up_and_differ_by_at_most_one() {
         for delta in [i64::MIN, -101, -100, -1, 0, 1, 7, 100, 101, i64::MAX] {
             for shards in [1, 2, 3, 7, 99] {
                 let shares: Vec<_> = (0..shards).map(|shard| share(delta, shards, shard)).collect();
@@ -180,9 +179,9 @@ mod tests {
         }
     }
 
-    /// A change succeeds if and only if the total has room, and no part ever has negative room.
+    /// A change succeeds if and only if all shards together have room, and no shard ever has negative room.
     #[test]
-    fn loans_are_sufficient_and_never_exceed_the_room() {
+    fn loans_are_sufficient_and_never_exceed_the_room_of_a_lender() {
         let bounds = Bounds::between(-7, 11).unwrap();
         let (mut parts, mut total) = (parts(bounds, 5), 0);
         for step in 0..1_000_i128 {
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_with_half_of_a_loan_do_not_add_up() {
+    fn rows_that_show_a_loan_in_only_one_shard_do_not_add_up() {
         let bounds = Bounds::at_least(-10);
         let mut parts = parts(bounds, 3);
         parts[0] = parts[0].widened(-1, 2);

@@ -22,7 +22,7 @@ impl Queue {
         Self { queues, hasher: RandomState::new() }
     }
 
-    /// Waits for the earlier callers of the key. The next caller waits until the flight is dropped.
+    /// Waits for the earlier callers of the key. The next caller waits until the returned flight is dropped.
     pub(super) async fn next(&self, key: &Key) -> Flight {
         let hash = self.hasher.hash_one(key);
         self.queues[hash as usize % QUEUES].next().await

@@ -8,8 +8,6 @@ use crate::error::contention;
 use crate::row::Row;
 
 /// The range of values for which the result of a change is within its bounds and within `i64`.
-///
-/// DynamoDB's conditions cannot add, so the delta is subtracted from the bounds here.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room<'a> {
     change: &'a Change,
@@ -22,10 +20,11 @@ impl<'a> Room<'a> {
         let (bounds, delta) = (change.bounds, i128::from(change.delta));
         let floor = i128::from(bounds.floor().unwrap_or(i64::MIN));
         let ceiling = i128::from(bounds.ceiling().unwrap_or(i64::MAX));
+        // DynamoDB's conditions cannot add, so the delta is subtracted from the bounds.
         Self { change, low: floor - delta, high: ceiling - delta }
     }
 
-    /// Returns the condition that the value is in the range. A counter without a row is 0.
+    /// Returns the condition that the value is in the range. A counter without a row has the value 0.
     pub(super) fn condition(&self) -> &'static str {
         match (self.low..=self.high).contains(&0) {
             true => "(attribute_not_exists(v) OR v BETWEEN :low AND :high)",
@@ -49,7 +48,7 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Returns why the row `old` refused the change.
+    /// Returns why the counter's row refused the change.
     pub(super) fn rejected(&self, old: Option<&Row>) -> Result<Counted> {
         let value = old.map_or(Ok(0), value_in)?;
         self.rejection(value).ok_or_else(contention)
@@ -62,9 +61,8 @@ mod tests {
 
     use super::*;
 
-    /// The condition holds for exactly the values that are not rejected.
     #[test]
-    fn the_condition_holds_exactly_if_nothing_is_rejected() {
+    fn the_condition_holds_exactly_for_the_values_that_are_accepted() {
         let ends = [i64::MIN, i64::MIN + 1, -7, -1, 0, 1, 7, i64::MAX - 1, i64::MAX];
         let all = [Bounds::NONE, Bounds::at_least(-7), Bounds::at_most(7), Bounds::between(0, 0).unwrap()];
         for bounds in all {

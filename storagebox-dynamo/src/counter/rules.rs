@@ -12,7 +12,6 @@ use crate::error::bad;
 /// How long DynamoDB remembers the token of a transaction.
 const TOKEN: Duration = Duration::from_secs(600);
 
-/// A checked strategy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     strategy: Strategy,
@@ -45,13 +44,13 @@ impl Rules {
             Strategy::Ledger => Ok(()),
             strategy if change.reason.is_some() => {
                 let what = format_args!("a change with a reason by the counter strategy {strategy:?}");
-                Err(unsupported(what, "Ledger, which has a log"))
+                Err(unsupported(what, "the strategy Ledger, which keeps a log"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Returns the strategy as it is stored with the namespace. The stored text does not change.
+    /// Returns the stored text of the strategy, which does not change between versions.
     pub(super) fn to_stored_text(self) -> String {
         match self.strategy {
             Strategy::Atomic => "Atomic".to_owned(),
@@ -72,9 +71,9 @@ impl Rules {
         }
     }
 
-    /// Returns what the strategy promises. The sums of a ledger and of shards are not snapshots, because their rows are
-    /// read one after another.
+    /// Returns what the strategy promises.
     pub(super) fn promise(&self) -> CounterPromise {
+        // These strategies read several rows one after another, so their sums are not snapshots.
         let is_sum = matches!(self.strategy, Strategy::Ledger | Strategy::Sharded { .. });
         CounterPromise {
             remember: self.memory(),
@@ -156,7 +155,7 @@ mod tests {
         }
     }
 
-    /// The article calculates "5 min * 60 seconds * 100 RPS = 30k keys" for a row of 400 KB. An entry of a window is
+    /// Article 3 calculates "5 min * 60 seconds * 100 RPS = 30k keys" for a row of 400 KB. An entry of a window is
     /// larger than a key, so fewer entries fit.
     #[test]
     fn a_window_of_thirty_thousand_keys_is_refused() {

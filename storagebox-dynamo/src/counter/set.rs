@@ -22,7 +22,7 @@ use crate::row::{Row, RowKey};
 
 /// The largest number of lapsed operations that one update removes.
 const SWEPT: usize = 20;
-/// How many refusals an attempt may meet before it pauses.
+/// How many writes of one attempt may be refused before the attempt pauses.
 const MOST_REFUSALS: u32 = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -31,19 +31,18 @@ pub(super) struct Set {
     lifetime: Option<Duration>,
 }
 
-/// An operation that all attempts of one call add to the set.
+/// The operation that a call adds to the set, the same in all attempts.
 struct Entrant<'a> {
     row: RowKey,
     name: String,
-    /// The change, or none for a fence.
+    /// The change; `None` if the call cancels the operation.
     change: Option<&'a Change>,
-    /// The mark of the call.
     by: [u8; 6],
 }
 
 /// The outcome of adding an operation.
 enum Entered {
-    /// This call added the operation. Holds the value after the addition.
+    /// This call added the operation. Contains the value after the change.
     Now(Option<i64>),
     /// The set already had the operation.
     Before(Entry, Option<i64>),
@@ -56,8 +55,7 @@ enum Next {
     Make(Box<Step>),
 }
 
-/// One write of an attempt. With a `refusal`, the write makes the call of the refused attempt void. Without one, it
-/// adds the operation.
+/// One write of an attempt: adds the operation, or makes the call void if there is a `refusal`.
 struct Step {
     write: Write,
     refusal: Option<Counted>,
@@ -106,8 +104,7 @@ impl Set {
         values.client().settle("cancel", attempt).await
     }
 
-    /// Makes one attempt. The first write assumes that the row exists and has a free place. If a write is refused, the
-    /// refusal shows the row, and the next write fits that row.
+    /// Makes one attempt. After a refused write, the next write uses the row that the refusal contains.
     async fn enter(&self, values: &Values, entrant: &Entrant<'_>, attempt: Attempt) -> Result<Entered> {
         values.ready().await?;
         let client = values.client();
@@ -161,19 +158,17 @@ impl Set {
         }
     }
 
-    /// Returns whether an operation of this time is no longer remembered.
+    /// Returns whether an operation that was added at this time is no longer remembered.
     fn is_past(&self, at: Millis, past: Millis) -> bool {
         self.lifetime.is_some_and(|lifetime| at.after(lifetime) <= past)
     }
 
-    /// Returns the size below which the stored set has a free place. Lapsed operations that the update removes take no
-    /// place.
+    /// Returns the size below which the stored set has room for one more operation.
     fn places(&self, replaced: &Replaced) -> usize {
         self.capacity as usize + replaced.others.len() + usize::from(replaced.own.is_some())
     }
 
-    /// Returns the update that adds the operation and removes the `replaced` data. The update is refused if the void
-    /// calls of the operation have changed since the row was read.
+    /// Returns the update that adds the operation and removes the `replaced` data.
     fn addition(&self, client: &Client, entrant: &Entrant<'_>, replaced: &Replaced) -> Write {
         let write = Write::update(&entrant.row)
             .name("#op", &entrant.name)
@@ -235,12 +230,12 @@ impl<'a> Entrant<'a> {
         }
     }
 
-    /// Returns the outcome of a write that was made. The first write of a counter returns no row; the counter's value
-    /// is then the delta.
+    /// Returns the outcome of a write that was made.
     fn entered(&self, row: Option<&Row>) -> Result<Entered> {
         let Some(change) = self.change else {
             return Ok(Entered::Now(None));
         };
+        // The first write of a counter returns no row.
         let value = row.map_or(Ok(change.delta), value_in);
         Ok(Entered::Now(Some(value.map_err(Error::after_unresolved)?)))
     }

@@ -16,12 +16,11 @@ use crate::client::{Tag, Write};
 use crate::error::contention;
 use crate::row::RowKey;
 
-/// The largest number of shards that lend room in one transaction. Of its 100 writes, one is the marker and one the
-/// operation's own shard.
+/// The largest number of shards that lend room in one transaction.
 const LENDERS: usize = 98;
 /// The largest number of shards that one transaction can change together with the marker.
 const MOST_SPREAD: u16 = 99;
-/// The smallest share per shard with which a change is a delivery.
+/// A change is spread over all shards if each shard's share is at least this large.
 const SPREAD_FROM: u64 = 10;
 
 #[derive(Debug)]
@@ -32,26 +31,24 @@ pub(super) struct Sharded {
     queue: Queue,
 }
 
-/// A call of `apply`, with all its attempts.
 struct ShardedCall<'a> {
     sharded: &'a Sharded,
     values: &'a Values,
     key: &'a Key,
     change: &'a Change,
-    /// The shard of the operation, which is always the same.
+    /// The operation's shard, which is the same in all attempts.
     own: u16,
     tag: Tag,
-    /// Whether the delivery to all shards was tried.
+    /// Whether an attempt has already tried to spread the change over all shards.
     was_spread: AtomicBool,
 }
 
 /// How the shards together can make a change.
 enum Shift {
-    /// All shards together have too little room.
     TooLittle,
     /// These writes lend the operation's shard the missing room, and apply the change.
     Apply(Vec<Write>),
-    /// These writes only lend, because more shards must lend than fit into one transaction. Another attempt follows.
+    /// Writes that only lend room. Another attempt applies the change.
     Lend(Vec<Write>),
 }
 
@@ -70,7 +67,8 @@ impl Sharded {
         self.markers.cancel(values, key, op).await
     }
 
-    /// Adds up the shards. They are read at different times, so the sum may be a value that the counter never had.
+    /// Returns the sum of the shards. The shards are read at different times, so the counter may never have had this
+    /// value.
     pub(super) async fn value(&self, values: &Values, key: &Key) -> Result<i64> {
         let sum = || async {
             values.ready().await?;
@@ -80,8 +78,7 @@ impl Sharded {
         values.client().settle("value", sum).await
     }
 
-    /// Returns whether a change is a delivery: a large change that is spread over all shards, so that later changes in
-    /// the other direction find room in each shard.
+    /// Returns whether a change is a delivery: a change that is large enough to be spread over all shards.
     fn is_delivery(&self, delta: i64) -> bool {
         let opposite = if delta < 0 { self.bounds.ceiling() } else { self.bounds.floor() };
         let is_large = delta.unsigned_abs() >= SPREAD_FROM * u64::from(self.shards);
@@ -97,7 +94,7 @@ impl Sharded {
         RowKey::alone(values.partition("shard", key, &shard.to_string()))
     }
 
-    /// Reads all parts, in the order of the shards. A shard without a row has no changes yet.
+    /// Reads the rows of all shards, in the order of the shards.
     async fn parts(&self, values: &Values, key: &Key) -> Result<Vec<Part>> {
         let keys: Vec<_> = (0..self.shards).map(|shard| self.row(values, key, shard.into())).collect();
         let rows = values.client().rows(keys.iter().map(RowKey::attributes).collect()).await?;
@@ -111,9 +108,9 @@ impl Sharded {
 }
 
 impl ShardedCall<'_> {
-    /// Makes one attempt. A delivery changes all shards, any other change only the operation's own shard. Each
-    /// transaction writes the marker, so at most one attempt of a call is applied.
+    /// Makes one attempt. Spreads a large change over all shards, or else changes the operation's own shard.
     async fn attempt(&self, attempt: Attempt) -> Result<Counted> {
+        // Each transaction writes the marker, so at most one attempt of a call is applied.
         if let Some(writes) = self.spread()
             && let Marked::Counted(counted) = self.marked(attempt, writes).await?
         {
@@ -122,10 +119,10 @@ impl ShardedCall<'_> {
         self.narrowly(attempt).await
     }
 
-    /// Returns the writes of a delivery to the first attempt, and `None` to later attempts, because under heavy traffic
-    /// a transaction of all shards may never succeed.
+    /// Returns the writes that spread a large change over all shards. Only the first attempt spreads the change.
     fn spread(&self) -> Option<Vec<Write>> {
         let shards = self.sharded.shards;
+        // Under heavy traffic, a transaction on all shards may never succeed.
         let is_due = self.sharded.is_delivery(self.change.delta) && !self.was_spread.swap(true, Relaxed);
         let write = |shard| {
             let part = Part::new(self.sharded.bounds, shards, shard);
@@ -134,7 +131,7 @@ impl ShardedCall<'_> {
         is_due.then(|| (0..shards).map(write).collect())
     }
 
-    /// Changes the operation's own shard. Other shards lend room only if this shard has too little.
+    /// Changes the operation's own shard. Other shards lend room only if this shard has too little room.
     async fn narrowly(&self, attempt: Attempt) -> Result<Counted> {
         let first = Part::new(self.sharded.bounds, self.sharded.shards, self.own);
         let own = self.row(self.own.into());
@@ -174,9 +171,8 @@ impl ShardedCall<'_> {
         if is_too_many { Shift::Lend(writes) } else { Shift::Apply(writes) }
     }
 
-    /// Rejects the change after two checks. First, two reads of all shards must return the same parts, which then are a
-    /// consistent view. Second, the operation must not have been applied already, because an earlier attempt may have
-    /// used the room that is missing now.
+    /// Rejects the change, unless an earlier attempt has applied the operation. Returns `Contention` if the shards
+    /// changed during the read.
     async fn rejected(&self, attempt: Attempt, parts: &[Part]) -> Result<Counted> {
         let is_true = self.parts().await? == parts && add_up(parts, self.sharded.bounds);
         let total = i64::try_from(total(parts)).ok().filter(|_| is_true).ok_or_else(contention)?;

@@ -9,7 +9,7 @@ use super::values::{Values, refused};
 use crate::client::{Transacted, Write, Wrote, hex};
 use crate::error::contention;
 
-/// Applies a change. The transaction has no tag and no time, because all attempts must send the same transaction.
+/// Applies a change. All attempts send the same transaction, without a tag and a time.
 pub(super) async fn apply(values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
     let room = Room::of(change);
     let writes = [room.added(Write::update(&values.row(key)))];
@@ -26,10 +26,10 @@ pub(super) async fn apply(values: &Values, first: Attempt, key: &Key, change: &C
     values.changed(first, attempt).await
 }
 
-/// Returns the request token of the operation. The service compares tokens per account, so the token depends on the
-/// table too.
+/// Returns the request token of the operation.
 fn token(values: &Values, key: &Key, op: &OpId) -> String {
     let partition = values.partition("token", key, op.as_str());
+    // The service compares tokens per account, so the token depends on the name of the table.
     let digest = Sha256::new().chain_update(values.client().table()).chain_update([0]).chain_update(partition);
     hex(&digest.finalize()[..16])
 }

@@ -11,7 +11,6 @@ use crate::client::{Client, Kind, OpenNamespace, Tag, wait};
 use crate::error::reading;
 use crate::row::{Row, RowKey};
 
-/// A namespace of counters and the keys of its rows.
 #[derive(Debug)]
 pub(super) struct Values {
     open: OpenNamespace,
@@ -30,7 +29,6 @@ impl Values {
         Self { remembered, ..self }
     }
 
-    /// Allows the use of the counters from every region.
     #[must_use]
     pub(super) fn everywhere(self) -> Self {
         Self { open: self.open.everywhere(), ..self }
@@ -45,19 +43,18 @@ impl Values {
         self.open.shards().await.map(drop).map_err(reading)
     }
 
-    /// Returns the key of a counter's row.
     pub(super) fn row(&self, key: &Key) -> RowKey {
         RowKey::alone(self.partition("key", key, ""))
     }
 
-    /// Returns the partition key of a part of a counter. The length before the counter's key ensures that two counters
-    /// have no partition in common.
+    /// Returns the partition key of rows of a counter. `part` names the kind of the rows, such as markers.
     pub(super) fn partition(&self, part: &str, key: &Key, rest: &str) -> String {
         let key = key.as_str();
+        // The length before the key ensures that two counters have no partition in common.
         self.open.key(format_args!("{part}:{}:{key}:{rest}", key.len()))
     }
 
-    /// Makes a change. Repeats the attempt until it returns an outcome, as long as the operation is remembered.
+    /// Makes a change. Repeats the attempt until the outcome is known or the operation is forgotten.
     pub(super) async fn changed<F>(
         &self,
         first: Attempt,
@@ -84,19 +81,18 @@ impl Values {
     }
 }
 
-/// Returns the value in a counter's row.
 pub(super) fn value_in(row: &Row) -> Result<i64> {
     row.needed("v", row.number("v"))
 }
 
-/// Returns the hash of an operation. The hash is stored where the text of the operation would be too long.
+/// Returns the hash under which an operation is stored.
 pub(super) fn hash(op: &OpId) -> [u8; 16] {
     short(op.as_str())
 }
 
-/// Returns the mark of a call: a short hash of its tag. If two calls of one operation had the same mark, both would
-/// return `Applied`; the operation would still be applied once.
+/// Returns the mark of a call: a short hash of the call's tag.
 pub(super) fn mark(tag: &Tag) -> [u8; 6] {
+    // If two calls of one operation had the same mark, both would return `Applied`.
     short(tag.as_str())
 }
 
@@ -106,8 +102,8 @@ fn short<const N: usize>(text: &str) -> [u8; N] {
     short
 }
 
-/// Returns the outcome of an attempt with a strategy that keeps no void calls. A refusal becomes an error if an earlier
-/// attempt was lost, because that attempt may still be applied.
+/// Returns the outcome of an attempt with a strategy that keeps no void calls. A refusal after a lost attempt is an
+/// error, because the lost attempt may still be applied.
 pub(super) fn refused(attempt: Attempt, counted: Counted) -> Result<Counted> {
     match counted {
         Counted::OutOfBounds | Counted::Overflow | Counted::Full => attempt.refused(counted),

@@ -8,7 +8,6 @@ use crate::clock::Millis;
 /// The refusals, in the order of their stored numbers. The order does not change.
 const REFUSALS: [Counted; 3] = [Counted::OutOfBounds, Counted::Overflow, Counted::Full];
 
-/// Returns the stored number of a refusal.
 pub(super) fn number_of(refusal: Counted) -> u8 {
     REFUSALS.iter().position(|one| *one == refusal).map_or(u8::MAX, |place| place as u8)
 }
@@ -32,7 +31,7 @@ impl VoidOp {
     ///
     /// # Errors
     ///
-    /// `OutcomeUnknown` if there is no room for one more call.
+    /// Returns `OutcomeUnknown` if there is no room for one more call.
     pub(super) fn with(known: Option<&Self>, attempt: Attempt, refusal: Counted, at: Millis) -> Result<Option<Self>> {
         let mut calls = known.map_or_else(VoidCalls::default, |known| known.calls.clone());
         Ok(calls.refuse(attempt)?.then_some(Self { calls, refusal, at }))
@@ -46,7 +45,7 @@ impl VoidOp {
         bytes
     }
 
-    /// Reads the bytes; `None` if they are cut off.
+    /// Reads the stored bytes; `None` if the bytes are incomplete.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (at, rest) = bytes.split_first_chunk::<6>()?;
         let (refusal, calls) = rest.split_first()?;
@@ -77,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_void_call_without_room_is_an_error() {
+    fn a_void_call_that_does_not_fit_returns_an_error() {
         let full = refused(Attempt::MAX_VOID);
         let with = |attempt| VoidOp::with(Some(&full), attempt, Counted::Overflow, Millis(0));
         assert!(with(Attempt::of_call(0).again()).is_err());

@@ -13,21 +13,20 @@ use crate::error::contention;
 use crate::row::{Row, RowKey};
 use crate::token_store::{DynamoTokenStore, ObservedToken};
 
-/// DynamoDB's limit for one transaction.
+/// The largest number of rows in one transaction of DynamoDB.
 const MOST_ROWS: usize = 100;
 /// The largest number of transactions in one attempt.
 const MOST_REFUSALS: u32 = 8;
 
-/// A call of `commit`, with all its attempts.
 pub(super) struct CommitCall<'a> {
     ledger: &'a DynamoEntityLedger,
     commit: &'a Commit,
-    /// The distinct new tokens.
+    /// The tokens that the commit creates, without duplicates.
     create: BTreeSet<&'a TokenId>,
     tag: Tag,
 }
 
-/// The subject of one write of the transaction.
+/// What one write of the transaction changes or checks.
 enum Part<'a> {
     Entity,
     Entry,
@@ -38,15 +37,15 @@ enum Part<'a> {
 /// What an attempt has learned from refusals.
 #[derive(Default)]
 struct Learned<'a> {
-    /// The tag of the fence in the entry's row, if the earlier entry was removed too recently for `VACANT`.
+    /// The tag of the removed entry, if the condition `VACANT` did not hold because the entry had just been removed.
     fence: Option<String>,
-    /// The tag of the call that created the consumed token, if the token is too young for `LIVED`.
+    /// The tag of the call that created the consumed token, if the token had just been created when the transaction was
+    /// sent.
     young: Option<String>,
     /// New tokens that are already live or gone, and therefore are not created.
     known: BTreeSet<&'a TokenId>,
 }
 
-/// Why a transaction was refused.
 #[derive(Default)]
 struct Refused<'a> {
     entity: bool,
@@ -57,8 +56,8 @@ struct Refused<'a> {
 }
 
 impl<'a> CommitCall<'a> {
-    /// Checks the commit. Returns `InvalidInput` if it has tokens of a namespace that the ledger does not join, and
-    /// `TooLarge` if it needs more rows than a transaction has.
+    /// Checks that the ledger joins the namespaces of the commit's tokens, and that the commit fits into one
+    /// transaction.
     pub(super) fn new(ledger: &'a DynamoEntityLedger, commit: &'a Commit) -> Result<Self> {
         commit.checked(&ledger.joins).map_err(|error| error.on("dynamo"))?;
         // The consumed token is gone after the commit, so the commit does not create it.
@@ -83,9 +82,9 @@ impl<'a> CommitCall<'a> {
         Error::new(ErrorKind::TooLarge, why).with("limit", most).with("tokens", self.create.len()).on("dynamo")
     }
 
-    /// Makes one attempt. The first transaction assumes that the new tokens are unknown, and that the consumed token is
-    /// older than this millisecond.
+    /// Makes one attempt, which may need several transactions.
     pub(super) async fn attempt(&self) -> Result<Committed> {
+        // The first transaction assumes that the new tokens are unknown, and that the consumed token is not new.
         let mut learned = Learned::default();
         for _ in 0..MOST_REFUSALS {
             let (parts, writes): (Vec<_>, Vec<_>) = self.parts(&learned).await?.into_iter().unzip();
@@ -133,7 +132,8 @@ impl<'a> CommitCall<'a> {
         }
     }
 
-    /// Returns the write of the entry. If the commit adds no entry, the write only checks that the message has none.
+    /// Returns the write of the entry. If the commit adds no entry, the write only checks that the message has no
+    /// entry.
     fn added(&self, key: &RowKey, learned: &Learned<'a>) -> Write {
         let write = match &self.commit.entry {
             Some(content) => Write::put(self.entry(key, content)).tagged(&self.tag),
@@ -159,7 +159,7 @@ impl<'a> CommitCall<'a> {
             .with_some("p", (!self.commit.create.is_empty()).then_some(attempt.as_str()))
     }
 
-    /// Reads why a transaction was refused; `parts` are the subjects of its writes.
+    /// Reads why a transaction was refused; `parts` describes its writes.
     fn refused(&self, parts: &[Part<'a>], refusals: Vec<Refusal>) -> Result<Refused<'a>> {
         let mut refused = Refused::default();
         for (part, refusal) in parts.iter().zip(refusals) {
@@ -182,8 +182,7 @@ impl<'a> CommitCall<'a> {
         Ok(refused)
     }
 
-    /// Returns the outcome of a refused transaction. Returns `None` if the transaction must be made again with what was
-    /// learned.
+    /// Returns the outcome of a refused transaction; `None` if the attempt needs another transaction.
     fn judge(&self, refused: Refused<'a>, learned: &mut Learned<'a>) -> Option<Committed> {
         let is_own = refused.entry.as_ref().is_some_and(|entry| is_named(entry, &self.commit.attempt));
         match refused.consumed {

@@ -13,7 +13,7 @@ use crate::row::Row;
 
 /// The condition that the row is of an entity without a state, and that its last commit is no longer remembered.
 pub(crate) const FORGOTTEN: &str = "z <= :past AND attribute_not_exists(v)";
-/// The filter of entries, and of removed entries that are remembered.
+/// The filter of entries, and of removed entries that are still remembered.
 const REMEMBERED: &str = "attribute_not_exists(s) OR attribute_not_exists(g) OR g > :past";
 
 impl Entities {
@@ -27,8 +27,7 @@ impl Entities {
         Some((name, Key::new(key).ok()?))
     }
 
-    /// Deletes the row if the entity has no entry, and no removed entry of it is remembered. Returns whether it deleted
-    /// the row.
+    /// Deletes the row of an entity without entries and remembered removals. Returns whether the row was deleted.
     pub(crate) async fn forgotten(&self, key: &Key, row: &Row) -> Result<bool> {
         // A damaged row must not stop upkeep of the other rows. The call that needs the row reports it.
         let Some(version) = row.times("n") else { return Ok(false) };
@@ -40,8 +39,7 @@ impl Entities {
         client.deleted("maintain", &delete.value(":past", past).value(":version", version)).await
     }
 
-    /// Returns whether the entity may have an entry, or a removed entry that is remembered. Reads only one page, and
-    /// returns `true` if there are more.
+    /// Returns whether the entity may have an entry or a remembered removal. Reads only one page of rows.
     async fn has_entries(&self, key: &Key, past: i64) -> Result<bool> {
         let partition = self.open.key_of(ENTRIES, key.as_str()).await?.partition;
         let query = Query::of(&partition, Index::Table).only("sk").filter(REMEMBERED).value(":past", past);

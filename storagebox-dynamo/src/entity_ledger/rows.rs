@@ -29,32 +29,29 @@ use crate::row::{Row, Value};
 
 /// The value of the attribute `s` of a removed entry.
 pub(super) const GONE: &str = "gone";
-/// The condition that the message had no entry when the request was sent. If an entry is removed after that, a late
-/// copy of the request still fails.
+/// The condition that the message had no entry when the request was sent.
 pub(super) const VACANT: &str = "attribute_not_exists(pk) OR (s = :gone AND y < :now)";
-/// The condition that the row is still the fence that was read. It is for a fence that is too young for `VACANT`.
+/// The condition that the row is still the removed entry that was read. This condition is for an entry that was removed
+/// in the present millisecond.
 pub(super) const FENCED: &str = "s = :gone AND t = :fence";
 /// The condition that the row is this commit's entry for this entity, and that the entry is not removed.
 pub(super) const REMOVABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s)";
-/// The condition `REMOVABLE`, and that no attempt is chosen, that this attempt is not registered, and that there is
-/// room for it.
+/// The condition that this attempt can be registered for the entry.
 pub(super) const REGISTRABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
                                       AND NOT contains(a, :attempt) AND size(a) < :most";
-/// The condition `REMOVABLE`, and that no attempt is chosen, that this attempt is registered, and that the row is not
-/// damaged.
+/// The condition that no attempt of the entry is chosen yet, and that this attempt is registered.
 pub(super) const CHOOSABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
                                     AND contains(a, :p) AND a[0] = :commit AND o = sk AND attribute_type(v, :bytes) \
                                     AND attribute_type(m, :text)";
-/// The condition that the entry was last changed before the request was sent. If an entry is added or gets an attempt
-/// after that, a late copy of the request does not change it.
+/// The condition that the entry was last changed before the request was sent.
 pub(super) const EARLIER: &str = "b < :now";
-/// The condition that the entry is still the one that was read. It is for an entry that is too young for `EARLIER`.
+/// The condition that the entry is still the entry that was read. This condition is for an entry that was changed in
+/// the present millisecond.
 pub(super) const SEEN: &str = "m = :made AND size(a) = :count";
 
-/// The largest number of attempts, so that an entry with the longest content, ids and keys fits into a row of 400 KB.
+/// The largest number of attempts of an entry, limited by the row size of 400 KB.
 pub(super) const MOST_ATTEMPTS: usize = 250;
 
-/// The row of an entity.
 #[derive(Debug)]
 pub(super) struct Entity {
     pub(super) version: Version,
@@ -111,9 +108,9 @@ pub(super) fn is_named(entry: &OutboxEntry, commit: &OpId) -> bool {
     entry.attempts.first() == Some(commit)
 }
 
-/// Returns the beginning of the sort keys of an entity's entries. It is a hash, because a key and a message together
-/// may be too long for a sort key.
+/// Returns the prefix of the sort keys of an entity's entries: a hash of the entity's key.
 pub(super) fn group(key: &Key) -> String {
+    // A key and a message together may be too long for a sort key.
     format!("{}:", hex(&Sha256::digest(key.as_str())))
 }
 
@@ -139,17 +136,17 @@ fn payload(row: &Row, bytes: &[u8]) -> Result<Payload> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::{RowKey, whatever};
+    use crate::row::{RowKey, fuzz};
 
     #[test]
-    fn whatever_a_row_of_an_entity_holds() {
+    fn fuzz_entity_row_is_read_or_corrupt() {
         let row = Row::new(&RowKey::alone("p")).with("n", 7_u64);
         let known = [row.clone().with("v", b"state".as_slice()), row.with("z", 9_i64)];
-        whatever(&known, &[|row| Entity::read(row).map(drop)]);
+        fuzz(&known, &[|row| Entity::read(row).map(drop)]);
     }
 
     #[test]
-    fn whatever_a_row_of_an_entry_holds() {
+    fn fuzz_entry_row_is_read_or_corrupt() {
         let [key, first, second] = ["key", "first", "second"];
         let (key, ops) = (Key::new(key).unwrap(), [OpId::new(first).unwrap(), OpId::new(second).unwrap()]);
         let row = Row::new(&RowKey::new("entries", format!("{}message", group(&key)))).with("c", first);
@@ -164,7 +161,7 @@ mod tests {
         assert_eq!(entry(&open).unwrap().unwrap().attempts, ops);
         let chosen = open.clone().with("p", second);
         assert_eq!(entry(&chosen).unwrap().unwrap().chosen.as_ref(), Some(&ops[1]));
-        whatever(&[open, chosen, row.with("s", GONE)], &[|row| entry(row).map(drop), |row| listed(row).map(drop)]);
+        fuzz(&[open, chosen, row.with("s", GONE)], &[|row| entry(row).map(drop), |row| listed(row).map(drop)]);
     }
 
     /// Stored rows contain this text, so every version must compute the same text for a key.

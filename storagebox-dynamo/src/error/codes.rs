@@ -7,7 +7,7 @@ type Code = (&'static str, ErrorKind, &'static str);
 
 pub(super) const CODES: &[Code] = &[
     ("ResourceNotFoundException", ErrorKind::NotSetUp, "the table, or its index, does not exist"),
-    ("ResourceInUseException", ErrorKind::Contention, "the table is being made or changed"),
+    ("ResourceInUseException", ErrorKind::Contention, "the table is being created or changed"),
     ("TableNotFoundException", ErrorKind::NotSetUp, "the table does not exist"),
     ("ContinuousBackupsUnavailableException", ErrorKind::Contention, "the table's backups are being turned on"),
     ("AccessDeniedException", ErrorKind::Denied, DENIED),
@@ -84,7 +84,7 @@ const SHAPE: &str = "the table refused the request; it must have the keys and th
 const LARGE: &str = "the request is larger than the service, or a proxy before it, accepts";
 const FULL: &str = "a shard of the namespace is full (10 GB); create a new namespace with more shards";
 const FOREIGN: &str =
-    "a row of the call has an attribute of another type, or no room; this version of the library writes no such row";
+    "a row of the call has an attribute of the wrong type, or no room; this version of the library writes no such row";
 const SLOWER: &str = "the table, or a partition of it, is at its limit";
 pub(super) const CONFLICT: &str = "another write of the same row was in progress";
 const GIVEN_UP: &str = "the service gave up on the request, which it may have begun";
@@ -94,12 +94,12 @@ pub(super) fn known(table: &[Code], name: &str) -> Option<(ErrorKind, &'static s
     table.iter().find(|(known, ..)| *known == name).map(|(_, kind, message)| (*kind, *message))
 }
 
-/// Classifies a reply without a known code by its status. A status from 300 to 499 means that the request was refused
-/// before it changed anything, except for the statuses by which a server or a proxy gives up on a request that it may
-/// have begun.
+/// Classifies a reply without a known code by its HTTP status.
 pub(super) fn by_status(status: u16) -> (ErrorKind, &'static str) {
     match status {
+        // With these statuses, a server gives up on a request that it may have begun.
         408 | 460 | 499 => (ErrorKind::OutcomeUnknown, GIVEN_UP),
+        // With the other statuses from 300 to 499, the request changed nothing.
         401 | 403 | 407 => (ErrorKind::Denied, "the service, or a proxy before it, refused the request"),
         413 => (ErrorKind::TooLarge, LARGE),
         425 => (ErrorKind::Unavailable, "the service does not take the request yet"),
@@ -107,7 +107,7 @@ pub(super) fn by_status(status: u16) -> (ErrorKind, &'static str) {
         501 => (ErrorKind::Unsupported, LACKING),
         300..=499 => (
             ErrorKind::Misconfigured,
-            "the endpoint refused the request; it is not DynamoDB, or wants something that this library does not know",
+            "the endpoint refused the request; it is not DynamoDB, or needs something that this library does not know",
         ),
         _ => (ErrorKind::OutcomeUnknown, FAILED),
     }

@@ -19,7 +19,7 @@ pub(super) const UNSIGNED: Classification = (ErrorKind::Denied, "there are no cr
 
 const UNTRUSTED: Classification = (
     ErrorKind::Misconfigured,
-    "this machine has no certificates of authorities, so no `https://` endpoint can be trusted; install them, or name \
+    "this machine has no CA certificates, so no `https://` endpoint can be trusted; install them, or name \
      their file in SSL_CERT_FILE",
 );
 const CERTIFICATE: Classification = (
@@ -66,8 +66,7 @@ fn untrusted(error: &ConnectorError, is_unsent: bool) -> Option<Classification> 
     }
 }
 
-/// Returns whether the error is about the credentials. The sources of credentials make their own retries, so the call
-/// is not retried.
+/// Returns whether the error is about the credentials.
 pub(crate) fn lacks_credentials(error: &(dyn StdError + 'static)) -> bool {
     causes::<CredentialsError>(error).next().is_some()
 }
@@ -77,8 +76,7 @@ fn causes<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> imp
     successors(Some(error), |&error| cause(error)).filter_map(|error| error.downcast_ref())
 }
 
-/// Returns the cause of an error. The `source()` of an `io::Error` skips the error that it wraps, so this function
-/// returns the wrapped error.
+/// Returns the cause of an error, or the error that an `io::Error` wraps.
 fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(held) => Some(held),

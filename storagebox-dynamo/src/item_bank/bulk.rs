@@ -13,7 +13,6 @@ use crate::error::contention;
 use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
-/// The outcome for one item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ItemOutcome {
     Changed,
@@ -55,8 +54,8 @@ impl Bank {
         })
     }
 
-    /// Returns the outcome of a `withdraw` of an item that is not free. An item whose hold has lapsed is freed, and
-    /// another attempt withdraws it.
+    /// Returns the outcome of `withdraw` for an item that is not free. If the item's hold has lapsed, frees the item
+    /// for the next attempt.
     async fn not_free(&self, item: &Item, row: &Row, tag: &Tag) -> Result<ItemOutcome> {
         match ItemRow::of(row)? {
             ItemRow::Withdrawn if tag.is_on(row) => Ok(ItemOutcome::Changed),
@@ -94,8 +93,7 @@ impl Bank {
         })
     }
 
-    /// Makes the write of one item. If the row that refuses the write has the call's own tag, an earlier attempt has
-    /// made the write, and the outcome is `Changed`.
+    /// Makes the write of one item. Returns `Changed` if this or an earlier attempt of the call made the write.
     async fn changed(
         &self,
         write: &Write,
@@ -170,7 +168,7 @@ impl Bank {
     }
 }
 
-/// Returns the state of an item from the row of the claim that has the item.
+/// Returns the state of an item that a claim has; `claim` is the claim's row.
 fn state_by_claim(item: &Row, by: &str, claim: Option<&Row>, at: Moment) -> Result<ItemState> {
     let by = item.valid("claim id", ClaimId::new(by))?;
     let Some(claim) = claim else { return Ok(ItemState::Free) };
@@ -184,8 +182,7 @@ fn state_by_claim(item: &Row, by: &str, claim: Option<&Row>, at: Moment) -> Resu
     })
 }
 
-/// Adds to a `withdraw` or `restore` the condition that the row still has the tag that was read. A late copy of the
-/// write then changes nothing after another `withdraw` or `restore`.
+/// Adds the condition that the row still has the tag that was read.
 fn if_unchanged(write: Write, seen: &Row, condition: &str) -> Write {
     match seen.text("t") {
         Some(tag) => write.only_if(format!("t = :seen AND {condition}")).value(":seen", tag),

@@ -13,7 +13,7 @@ use crate::row::Row;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Candidate {
     Free(Item),
-    /// The hold has lapsed; the claim `by` must be ended first. `at` is the item's place in the index.
+    /// An item whose hold has lapsed. `at` is the item's key in the index.
     Lapsed {
         item: Item,
         by: ClaimId,
@@ -28,7 +28,6 @@ impl Candidate {
         }
     }
 
-    /// Reads a row of the index.
     fn read(row: &Row) -> Result<Self> {
         let (item, at) = (item_of(row)?, row.needed("o", row.text("o"))?);
         match row.maybe("c", Row::text)? {
@@ -48,7 +47,8 @@ impl Source for Bank {
         &self.candidates
     }
 
-    /// Reads from a random place of a random shard. If the page is empty, reads from the beginning of every shard.
+    /// Reads a random shard from a random key of the index. If the page is empty, reads from the beginning of every
+    /// shard.
     async fn page_from_anywhere(&self, limit: usize) -> Result<Vec<Candidate>> {
         let shard = fastrand::u16(..self.open.shards().await?);
         let start = format!("{FREE}{}", hex(&fastrand::u32(..).to_be_bytes()));
@@ -81,12 +81,12 @@ impl Bank {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::{RowKey, whatever};
+    use crate::row::{RowKey, fuzz};
 
     #[test]
-    fn whatever_a_row_of_the_index_holds() {
+    fn fuzz_index_row_is_read_or_corrupt() {
         let free = Row::new(&RowKey::new("items", "code")).with("o", FREE);
         let known = [free.clone().with("c", "ada"), free];
-        whatever(&known, &[|row| Candidate::read(row).map(drop)]);
+        fuzz(&known, &[|row| Candidate::read(row).map(drop)]);
     }
 }

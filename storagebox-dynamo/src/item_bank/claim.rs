@@ -9,22 +9,21 @@ use crate::clock::Millis;
 use crate::item_bank::Bank;
 use crate::row::{Row, RowKey};
 
-/// The part of a bank that holds the rows of claims.
+/// The text in the partition keys of the rows of claims.
 pub(super) const CLAIMS: &str = "claims";
 pub(super) const HELD: &str = "held";
 pub(super) const CONFIRMED: &str = "confirmed";
 pub(super) const RELEASED: &str = "released";
 pub(super) const EXPIRED: &str = "expired";
 
-/// The condition that the claim is unknown. A claim that is no longer remembered is unknown too.
+/// The condition that the claim is unknown. A claim that is no longer remembered counts as unknown.
 pub(super) const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
 /// The condition that the hold has not ended on any clock.
 pub(super) const LASTS: &str = "s = :held AND (attribute_not_exists(u) OR u > :coming)";
 /// The condition that the hold may have ended on some clock, and that the end is not written yet.
 pub(super) const RAN_OUT: &str = "s = :held AND u <= :coming";
 
-/// Reads the state of a claim as its holder sees it: the holder counts a hold as lapsed `max_skew` before its stored
-/// end.
+/// Reads the state of a claim. A hold counts as lapsed `max_skew` before its stored end.
 pub(super) fn judge(at: Moment, row: Option<&Row>) -> Result<ClaimState> {
     let Some(row) = row else { return Ok(ClaimState::Unknown) };
     if is_forgotten(at, row)? {
@@ -43,7 +42,6 @@ pub(super) fn judge(at: Moment, row: Option<&Row>) -> Result<ClaimState> {
     Ok(ClaimState::Held(Held { item: held_item(row)?, hold }))
 }
 
-/// Returns whether the claim of the row is no longer remembered.
 pub(super) fn is_forgotten(at: Moment, row: &Row) -> Result<bool> {
     Ok(row.moment("g")?.is_some_and(|forgotten| forgotten <= at.past))
 }
@@ -69,7 +67,6 @@ pub(super) fn end_of(client: &Client, hold: Hold) -> Option<Millis> {
     }
 }
 
-/// Returns the state of a hold at its beginning.
 pub(super) fn begun(hold: Hold) -> HoldState {
     match hold {
         Hold::Forever => HoldState::Forever,
@@ -92,8 +89,8 @@ impl Bank {
         judge(at, row.as_ref())
     }
 
-    /// Returns the write that gives a claim the state `state`, which is an ended one or `void`, and keeps its void
-    /// calls. If the claim has an item, the same transaction must free the item.
+    /// Returns the write that gives a claim an ended state or `void`. If the claim has an item, the same transaction
+    /// must free the item.
     pub(super) fn ending(&self, key: &RowKey, state: &str, end: Millis) -> Write {
         let ended = Write::update(key).set("s", state).remove(&["i", "u"]);
         ended.expiring(self.open.expiry_after(Some(end)))
@@ -103,15 +100,12 @@ impl Bank {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::whatever;
+    use crate::row::fuzz;
 
     #[test]
-    fn whatever_a_row_of_a_claim_holds() {
+    fn fuzz_claim_row_is_read_or_corrupt() {
         let row = Row::new(&RowKey::new("claims", "ada")).with("i", "code").with("s", HELD);
         let known = [row.clone().with("u", 7_i64).with("g", 8_i64), row];
-        whatever(
-            &known,
-            &[|row| until(row).map(drop), |row| held_item(row).map(drop), |row| row.moment("g").map(drop)],
-        );
+        fuzz(&known, &[|row| until(row).map(drop), |row| held_item(row).map(drop), |row| row.moment("g").map(drop)]);
     }
 }

@@ -10,10 +10,10 @@ use super::item::{ITEMS, LAPSING, item_of, lapsing_at};
 use crate::client::{Client, Kind, Partition, prefix_of};
 use crate::row::{Attributes, Row, Value};
 
-/// The condition that the row may be an item whose place in the index says that its hold has lapsed.
+/// The condition that the row is an item whose key in the index says that its hold has lapsed.
 pub(crate) const LAPSED: &str = "begins_with(pk, :banks) AND o BETWEEN :lapsing AND :lapsed AND attribute_exists(c)";
 impl Bank {
-    /// Returns the values of [`LAPSED`].
+    /// Returns the values of the placeholders in [`LAPSED`].
     pub(crate) fn lapsed(client: &Client) -> Attributes {
         let banks = prefix_of(Kind::Bank, client);
         let values = [
@@ -30,8 +30,7 @@ impl Bank {
         shard.parse::<u16>().is_ok().then_some(name)
     }
 
-    /// Moves the item of a row to its correct place in the index, if its claim still holds the item. Returns whether it
-    /// moved the item.
+    /// Moves a held item to its correct place in the index. Returns whether the item was moved.
     pub(crate) async fn moved_back(&self, row: &Row) -> Result<bool> {
         // A damaged row must not stop upkeep of the other rows. The call that needs the row reports it.
         let by = row.text("c").and_then(|by| ClaimId::new(by).ok());

@@ -25,7 +25,6 @@ enum Of {
     Claims,
 }
 
-/// The numbers that one pass of `counts` has found.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     items: u64,
@@ -35,8 +34,9 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a page. The filter excludes items that are free or have a claim, but `scanned` includes them.
+    /// Counts the items of a page.
     fn of_page(of: Of, page: &RowPage) -> Self {
+        // The filter excludes items that are free or have a claim, but `scanned` includes them.
         let items = if matches!(of, Of::Items) { page.scanned } else { 0 };
         page.rows.iter().fold(Self { items, ..Self::default() }, |tally, row| match row.text("s") {
             Some(HELD) => Self { held: tally.held + 1, ..tally },
@@ -60,8 +60,7 @@ impl Add for Tally {
 }
 
 impl Bank {
-    /// Counts the items. An item that is neither held nor spent nor withdrawn is free, also an item with a lapsed hold.
-    /// Each page has the timeout `call_timeout`; all pages together have no timeout.
+    /// Counts the items. An item with a lapsed hold counts as free.
     pub(super) async fn counts(&self) -> Result<Counts> {
         let shards = self.client().settle("counts", || self.open.shards()).await?;
         let past = self.client().surely_past();

@@ -7,11 +7,10 @@ use storagebox_core::{ClaimId, Item};
 
 use crate::lock::lock;
 
-/// The largest number of hints; about a megabyte. One more hint clears the map, because a missing hint costs only a
-/// read.
+/// The largest number of hints: about a megabyte.
 const MOST: usize = 4_096;
 
-/// The items that claims probably have. A hint may be wrong, so each write that uses a hint has a condition.
+/// The items that claims probably have. A hint may be wrong.
 #[derive(Debug, Default)]
 pub(super) struct Hints(Mutex<HashMap<ClaimId, Item>>);
 

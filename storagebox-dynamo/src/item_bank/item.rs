@@ -8,26 +8,25 @@ use crate::clock::Millis;
 use crate::item_bank::Bank;
 use crate::row::{Row, RowKey};
 
-/// The part of a bank that holds the rows of items.
+/// The text in the partition keys of the rows of items.
 pub(super) const ITEMS: &str = "items";
-/// The beginning of the place in the index of a free item.
+/// The first character of a free item's key in the index.
 pub(super) const FREE: &str = "0";
-/// The beginning of the place in the index of an item whose hold may lapse.
+/// The first character of the key in the index of an item whose hold may lapse.
 pub(super) const LAPSING: &str = "1";
 /// The value of the attribute `s` of an item whose claim was confirmed and later retired.
 pub(super) const SPENT: &str = "spent";
 
-/// Returns the place of a free item in the index.
 pub(super) fn free_at(item: &str) -> String {
     format!("{FREE}{}", hex(&Sha256::digest(item)[..8]))
 }
 
-/// Returns the place in the index of an item whose hold ends at this time.
+/// Returns the key in the index of an item whose hold ends at this time.
 pub(super) fn lapsing_at(until: Millis) -> String {
     format!("{LAPSING}{:016x}", until.0.max(0))
 }
 
-/// Returns the place of a held item in the index; `None` if the hold has no end.
+/// Returns the key of a held item in the index; `None` if the hold has no end.
 pub(super) fn held_at(until: Option<Millis>) -> Option<String> {
     until.map(lapsing_at)
 }
@@ -38,13 +37,12 @@ impl Bank {
     }
 }
 
-/// The state of an item as its own row shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ItemRow {
     Free,
     Withdrawn,
     Spent,
-    /// A claim has the item; the row of the claim has its state.
+    /// The claim with this id has the item.
     With(String),
 }
 
@@ -62,7 +60,6 @@ impl ItemRow {
     }
 }
 
-/// Returns the item of a row.
 pub(super) fn item_of(row: &Row) -> Result<Item> {
     row.valid("item", Item::new(row.sort()?))
 }
@@ -70,10 +67,10 @@ pub(super) fn item_of(row: &Row) -> Result<Item> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::whatever;
+    use crate::row::fuzz;
 
     #[test]
-    fn whatever_a_row_of_an_item_holds() {
+    fn fuzz_item_row_is_read_or_corrupt() {
         let row = Row::new(&RowKey::new("items", "code"));
         let known = [
             row.clone().with("o", free_at("code")),
@@ -81,6 +78,6 @@ mod tests {
             row.clone().with("s", SPENT),
             row.with("w", 1_i64),
         ];
-        whatever(&known, &[|row| ItemRow::of(row).map(drop), |row| item_of(row).map(drop)]);
+        fuzz(&known, &[|row| ItemRow::of(row).map(drop), |row| item_of(row).map(drop)]);
     }
 }

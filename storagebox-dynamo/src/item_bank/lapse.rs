@@ -13,12 +13,12 @@ use crate::row::{Row, RowKey};
 const LAPSED: &str = "s = :held AND i = :i AND u <= :past";
 /// The condition that the claim no longer holds this item.
 const LET_GO: &str = "attribute_not_exists(i) OR i <> :i";
-/// The condition that the item still has the place and the claim that were read.
+/// The condition that the item still has the claim and the key in the index that were read.
 const UNCHANGED: &str = "o = :was AND c = :c";
 
 impl Bank {
-    /// Ends the claim `by` and frees its item, in one transaction. Returns `false` if the hold lasts, or if another
-    /// call freed the item first.
+    /// Ends a lapsed claim and frees its item, in one transaction. Returns `false` if the hold has not lapsed, or if
+    /// another call freed the item first.
     pub(super) async fn freed(&self, item: &Item, by: &ClaimId, at: &str) -> Result<bool> {
         let key = self.claim_key(by.as_str()).await?;
         let past = self.client().surely_past();
@@ -32,8 +32,7 @@ impl Bank {
         }
     }
 
-    /// Corrects the row of an item by the row of its claim, which was extended or confirmed, or no longer has the item.
-    /// Returns whether the item is free now.
+    /// Corrects the row of an item by the row of its claim. Returns whether the item is free now.
     async fn corrected(&self, item: &Item, by: &ClaimId, at: &str, key: &RowKey, row: Option<&Row>) -> Result<bool> {
         if let Some(row) = row.filter(|row| row.text("i") == Some(item.as_str())) {
             self.moved(item, by, at, row).await?;
@@ -51,7 +50,7 @@ impl Bank {
         Ok(freed.remove(&["c"]).only_if(UNCHANGED).value(":was", at).value(":c", by.as_str()))
     }
 
-    /// Moves the item in the index to the place of its hold's end, which the row of the claim shows.
+    /// Moves the item to its place in the index for the end of the claim's hold.
     pub(super) async fn moved(&self, item: &Item, by: &ClaimId, at: &str, claim: &Row) -> Result<()> {
         let end: Option<Millis> = until(claim)?.filter(|_| claim.text("s") != Some(CONFIRMED));
         let moved = Write::update(&self.item_key(item.as_str()).await?);

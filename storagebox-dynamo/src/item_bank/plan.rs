@@ -20,7 +20,8 @@ use crate::parts::Planned;
 use crate::row::{Row, RowKey};
 
 impl DynamoBank {
-    /// Plans to take an item for ever. `rows` are the rows that the caller's transaction already changes.
+    /// Plans to assign an item to the claim for ever. `rows` are the rows that the caller's transaction already
+    /// changes.
     pub(crate) async fn plan_assign(
         &self,
         claim: &ClaimId,
@@ -83,15 +84,15 @@ impl DynamoBank {
 }
 
 impl Bank {
-    /// Reads the state of a claim. If the hold has run out, writes its end before the state is returned.
+    /// Reads the state of a claim. If the hold has run out, first writes the end of the claim.
     async fn written_state(&self, claim: &ClaimId) -> Result<ClaimState> {
         let row = self.claim_row(claim).await?;
         let key = self.claim_key(claim.as_str()).await?;
         self.final_state(&key, claim, row.as_ref(), &Tag::fresh()).await
     }
 
-    /// Returns the state of a claim from the row that refused a write. Returns `Contention` if the hold has run out and
-    /// its end is not written yet.
+    /// Returns the state of a claim from the row that refused a write. Returns `Contention` if the end of a lapsed hold
+    /// is not written yet.
     fn shown(&self, row: Option<&Row>) -> Result<ClaimState> {
         let is_held = row.is_some_and(|row| row.text("s") == Some(HELD));
         match judge(self.client().moment(), row)? {
@@ -100,8 +101,7 @@ impl Bank {
         }
     }
 
-    /// Returns an item that is free and whose row is not in the transaction; `None` if no such item is free. The
-    /// candidate does not go back to the pool, so that no other task of the process picks it meanwhile.
+    /// Returns a free item whose row is not in the transaction; `None` if no such item was found.
     async fn free_item(bank: &Arc<Self>, since: u64, rows: &HashSet<RowKey>) -> Result<Option<Item>> {
         while let Some(lent) = bank.candidates.next(bank, since).await? {
             let candidate = lent.candidate().clone();
@@ -116,8 +116,7 @@ impl Bank {
         Ok(None)
     }
 
-    /// Returns a free item whose row is not in the transaction, from one read. The page has room for every item of the
-    /// transaction and for one more.
+    /// Reads one page of candidates. Returns a free item whose row is not in the transaction.
     async fn another_item(&self, rows: &HashSet<RowKey>) -> Result<Option<Item>> {
         for candidate in self.page_from_start(rows.len() + 1).await? {
             if rows.contains(&self.item_key(candidate.item().as_str()).await?) {

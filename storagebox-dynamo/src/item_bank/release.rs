@@ -18,7 +18,6 @@ use crate::clock::Millis;
 use crate::error::contention;
 use crate::row::{Row, RowKey};
 
-/// How a claim that holds an item ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ending {
     Released,
@@ -27,8 +26,7 @@ pub(super) enum Ending {
 }
 
 impl Bank {
-    /// Extends the hold by one update of the claim's row. Then moves the item to its new place in the index, so that
-    /// takers do not find it while it is held.
+    /// Extends the hold in the claim's row. Then moves the item to its new place in the index.
     pub(super) async fn extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
         let key = self.claim_key(claim.as_str()).await?;
         let until = end_of(self.client(), hold);
@@ -66,7 +64,7 @@ impl Bank {
         Ok(as_extended(state))
     }
 
-    /// Confirms the hold by one update of the claim's row. Then removes the item from the index.
+    /// Confirms the hold in the claim's row. Then removes the item from the index.
     pub(super) async fn confirm(&self, attempt: Attempt, claim: &ClaimId, tag: &Tag) -> Result<Confirmed> {
         let key = self.claim_key(claim.as_str()).await?;
         let confirmed = self.confirmation(&key, attempt, tag).answering(ReturnValue::AllOld);
@@ -87,7 +85,6 @@ impl Bank {
         }
     }
 
-    /// Returns the write that confirms a hold.
     pub(super) fn confirmation(&self, key: &RowKey, attempt: Attempt, tag: &Tag) -> Write {
         let confirmed = Write::update(key).set("s", CONFIRMED).tagged(tag).remove(&["u"]).expiring(None);
         let confirmed = confirmed.only_if(format!("{LASTS} AND {NOT_VOID}")).value(":call", attempt.call());
@@ -96,7 +93,7 @@ impl Bank {
 
     /// Returns the outcome of a `confirm` that was made; `held` is the claim's row before the update.
     async fn confirmed(&self, claim: &ClaimId, held: Option<Row>) -> Result<Confirmed> {
-        let held = held.ok_or_else(|| Error::unknown("the service did not return the row").on("dynamo"))?;
+        let held = held.ok_or_else(|| Error::unknown("the service did not return the claim's row").on("dynamo"))?;
         let item = held_item(&held)?;
         if held.has("u") {
             self.put_off(&item, claim, None).await;
@@ -104,20 +101,19 @@ impl Bank {
         Ok(Confirmed::Confirmed(item))
     }
 
-    /// Moves the item of a claim to the place of the hold's new end. If the hold can no longer lapse, removes the item
-    /// from the index. Ignores errors, because a taker or upkeep moves the item later.
+    /// Moves a claim's item to its new place in the index, or out of the index if the hold has no end.
     async fn put_off(&self, item: &Item, claim: &ClaimId, until: Option<Millis>) {
         if let Ok(key) = self.item_key(item.as_str()).await {
             let moved = match held_at(until) {
                 Some(later) => Write::update(&key).set("o", later).only_if("c = :c AND o < :o"),
                 None => Write::update(&key).remove(&["o"]).only_if("c = :c AND attribute_exists(o)"),
             };
+            // An error is ignored, because a taker or upkeep moves the item later.
             let _ = self.client().write(&moved.value(":c", claim.as_str())).await;
         }
     }
 
-    /// Returns the state of a claim from its row. If the hold has run out, writes its end first, so that a late
-    /// `confirm` or `extend` finds the claim ended.
+    /// Returns the state of a claim from its row. If the hold has run out, first writes the end of the claim.
     pub(super) async fn final_state(
         &self,
         key: &RowKey,
@@ -134,8 +130,7 @@ impl Bank {
         }
     }
 
-    /// Releases a claim, in one transaction if a hint names its item. Without a hint, first tries to fence the claim as
-    /// unknown; if the claim is known, the refusal shows its row.
+    /// Releases a claim, in one transaction if a hint names the claim's item.
     pub(super) async fn release(&self, claim: &ClaimId, tag: &Tag) -> Result<Released> {
         let key = self.claim_key(claim.as_str()).await?;
         let row = match self.hints.item_of(claim) {
@@ -162,7 +157,6 @@ impl Bank {
         }
     }
 
-    /// Returns the write that ends an unknown claim.
     pub(super) fn fence(&self, key: &RowKey, tag: &Tag) -> Write {
         let fence = self.ending(key, RELEASED, self.client().now()).tagged(tag);
         let fence = fence.only_if(format!("{UNKNOWN} OR {ONLY_VOID}")).value(":void", VOID);
@@ -186,7 +180,6 @@ impl Bank {
         self.client().transact(&writes).await?.of_first().ok_or_else(|| not_with(claim))
     }
 
-    /// Returns the writes that end the claim and free its item.
     pub(super) async fn endings(
         &self,
         key: &RowKey,
@@ -245,7 +238,6 @@ impl Bank {
     }
 }
 
-/// Returns the outcome of an `extend` from the state of its claim.
 fn as_extended(state: ClaimState) -> Extended {
     match state {
         ClaimState::Unknown => Extended::Unknown,
@@ -268,5 +260,5 @@ pub(super) fn as_released(state: &ClaimState) -> Option<Released> {
 /// Creates the error of a claim whose item's row does not name the claim.
 fn not_with(claim: &ClaimId) -> Error {
     let record = format_args!("the item of the claim {claim:?}");
-    Error::corrupt(record, "its row names another claim, or none").on("dynamo")
+    Error::corrupt(record, "its row names another claim, or no claim").on("dynamo")
 }

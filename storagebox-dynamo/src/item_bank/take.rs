@@ -15,13 +15,11 @@ use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::config::ReadFirst;
 use crate::row::Row;
 
-/// One attempt of a `take`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TakeAttempt<'a> {
     pub(super) attempt: Attempt,
     pub(super) claim: &'a ClaimId,
     pub(super) hold: Hold,
-    /// The tag of the call.
     pub(super) tag: &'a Tag,
 }
 
@@ -55,8 +53,7 @@ impl Bank {
         Ok(answer)
     }
 
-    /// Returns the outcome that the claim's row decides; `None` if the claim is unknown and the call is not void. If
-    /// the row has the call's own tag, an earlier attempt of the call wrote it.
+    /// Returns the outcome that the claim's row decides; `None` if the claim is unknown and the call is not void.
     async fn repeated(&self, take: TakeAttempt<'_>, row: Option<&Row>) -> Result<Option<Taken>> {
         let TakeAttempt { attempt, claim, tag, .. } = take;
         let key = self.claim_key(claim.as_str()).await?;
@@ -68,7 +65,7 @@ impl Bank {
         })
     }
 
-    /// Tries to take a candidate. Returns `None` if another call took it first.
+    /// Tries to take a candidate. Returns `None` if another call took the candidate first.
     async fn attempt(&self, take: TakeAttempt<'_>, lent: Lent<'_, Candidate>) -> Result<Option<Taken>> {
         if !self.is_free(lent.candidate()).await? {
             lent.spent();
@@ -86,8 +83,7 @@ impl Bank {
         }
     }
 
-    /// Returns whether the candidate is free. If its hold has lapsed, frees the item. Returns `false` if the hold
-    /// lasts, or if another call freed the item first.
+    /// Returns whether the candidate is free. If the hold of the item has lapsed, first frees the item.
     pub(super) async fn is_free(&self, candidate: &Candidate) -> Result<bool> {
         match candidate {
             Candidate::Free(_) => Ok(true),
@@ -95,11 +91,11 @@ impl Bank {
         }
     }
 
-    /// Returns the writes of the claim and of the free item. The claim's row is updated, not put, so that other calls
-    /// that are void stay void.
+    /// Returns the writes of the claim and of the item.
     pub(super) async fn writes(&self, take: TakeAttempt<'_>, item: &Item) -> Result<[Write; 2]> {
         let TakeAttempt { attempt, claim, hold, tag } = take;
         let until = end_of(self.client(), hold);
+        // The claim's row is updated, not replaced, so that it keeps its void calls.
         let held = Write::update(&self.claim_key(claim.as_str()).await?).set("s", HELD).set("i", item.as_str());
         let held = match until {
             Some(until) => held.set("u", until.0),
@@ -116,8 +112,7 @@ impl Bank {
         Ok([held, taken.only_if("o = :was").value(":was", free_at(item.as_str()))])
     }
 
-    /// Returns the outcome of a refused transaction. The claim's row decides first: a known claim takes no other item,
-    /// and the candidate goes back to the pool.
+    /// Returns the outcome of a refused transaction; `None` if another candidate must be tried.
     async fn refused(
         &self,
         take: TakeAttempt<'_>,
@@ -142,13 +137,12 @@ fn takeable() -> String {
     format!("{UNKNOWN} OR ({ONLY_VOID} AND {NOT_VOID})")
 }
 
-/// The share of the last takes whose claim already had an item, as a moving average in 1/65,536.
+/// The share of recent takes whose claim already had an item: a moving average, in units of 1/65,536.
 #[derive(Debug, Default)]
 pub(super) struct Repeats(AtomicU32);
 
-/// The share above which a read per take costs less than a refused transaction per repeated take: one in seven.
+/// One in seven: above this share of repeated takes, it is cheaper to read the claim first.
 const OFTEN: u32 = 65_536 / 7;
-/// The weight of one take in the average.
 const WEIGHT: u32 = 32;
 
 impl Repeats {
@@ -160,8 +154,7 @@ impl Repeats {
         }
     }
 
-    /// Adds a take to the average. One of two concurrent additions may be lost, because the average is only an
-    /// estimate.
+    /// Adds a take to the average, which is only an estimate.
     fn note(&self, taken: &Taken) {
         let seen = if matches!(taken, Taken::New(_)) { 0 } else { 65_536 };
         let before = self.0.load(Ordering::Relaxed);
@@ -186,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_are_read_first_once_repeats_are_common() {
+    fn take_reads_the_claim_first_if_repeats_are_common() {
         assert!(!after(&[]));
         assert!(!after(&[(1_000, false), (4, true)]));
         assert!(after(&[(1_000, false), (6, true)]));

@@ -16,7 +16,7 @@ use crate::row::{Row, RowKey};
 pub(super) const VOID: &str = "void";
 /// The condition that the claim is unknown and has void calls.
 pub(super) const ONLY_VOID: &str = "s = :void";
-/// The condition that the call of the attempt is not void when the attempt writes.
+/// The condition that the attempt's call is not void.
 pub(super) const NOT_VOID: &str = "NOT contains(x, :call)";
 /// The condition that the row has room for one more void call.
 const ROOM: &str = "(attribute_not_exists(x) OR size(x) < :most)";
@@ -26,7 +26,6 @@ pub(super) fn is_void(at: Moment, row: Option<&Row>, attempt: Attempt) -> Result
     Ok(void_calls(at, row)?.contain(attempt))
 }
 
-/// Reads the void calls that are remembered.
 fn void_calls(at: Moment, row: Option<&Row>) -> Result<VoidCalls> {
     match row {
         Some(row) if !is_forgotten(at, row)? => Ok(row.maybe("x", Row::numbers)?.into_iter().flatten().collect()),
@@ -35,8 +34,8 @@ fn void_calls(at: Moment, row: Option<&Row>) -> Result<VoidCalls> {
 }
 
 impl Bank {
-    /// Returns the refusal of an attempt whose claim is unknown; `row` is the claim's row as it was read. If the
-    /// attempt is repeated, makes its call void.
+    /// Returns the refusal of an attempt whose claim is unknown. If an earlier attempt was sent, first makes the call
+    /// void.
     pub(super) async fn refused_unknown<T>(
         &self,
         key: &RowKey,
@@ -58,8 +57,8 @@ impl Bank {
         self.voided(row, attempt, voiding, refusal).await
     }
 
-    /// Returns the refusal of an attempt to retire a claim that holds an item. If the attempt is repeated, makes its
-    /// call void. The row keeps the tag of the call that took the item.
+    /// Returns the refusal of an attempt to retire a claim that holds an item. If an earlier attempt was sent, first
+    /// makes the call void.
     pub(super) async fn refused_holding<T>(&self, key: &RowKey, row: &Row, attempt: Attempt, refusal: T) -> Result<T> {
         let voiding = added(Write::update(key), attempt).only_if(format!("{LASTS} AND {ROOM}"));
         let voiding = voiding.value(":held", HELD).value(":coming", self.client().surely_coming().0);
@@ -88,15 +87,15 @@ fn added(write: Write, attempt: Attempt) -> Write {
 mod tests {
     use super::*;
     use crate::clock::Millis;
-    use crate::row::whatever;
+    use crate::row::fuzz;
 
     #[test]
-    fn whatever_a_row_of_void_calls_holds() {
+    fn fuzz_row_of_void_calls_is_read_or_corrupt() {
         let row = Row::new(&RowKey::new("claims", "ada")).with("s", VOID).with("x", &[i64::MIN, 7][..]);
         let at = Moment { past: Millis(7), coming: Millis(9) };
         let calls = void_calls(at, Some(&row)).unwrap();
         assert_eq!(calls.numbers(), [i64::MIN, 7]);
-        whatever(
+        fuzz(
             &[row.clone().with("g", 8_i64), row],
             &[|row| is_void(Moment { past: Millis(7), coming: Millis(9) }, Some(row), Attempt::of_call(7)).map(drop)],
         );

@@ -9,7 +9,8 @@ use tracing::instrument;
 use super::{PartOutcome, Parts};
 use crate::dedup_repo::DynamoDedupRepo;
 
-/// The calls. Each has the outcomes and the errors of the same call of the store, and those of the type.
+/// The calls that a transaction can contain. Each call has the outcomes and the errors of the same call of the store,
+/// and also the errors that the documentation of [`Parts`] lists.
 impl Parts {
     /// Assigns a free item to the claim, for ever. Two calls of one transaction get two items; the second is `Empty` if
     /// no other item is free.

@@ -37,12 +37,12 @@ pub enum PartOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "it says what to do next"]
 pub enum Explained {
-    /// It was committed before: an earlier request of the same transaction arrived, and its reply was lost. The
-    /// outcomes of all calls are true.
+    /// The transaction was committed before: an earlier request of the same transaction arrived, and its reply was
+    /// lost. The outcomes of all calls are true.
     Committed,
-    /// Nothing was applied, because this call has another outcome than it returned.
+    /// Nothing was applied, because this call no longer has the outcome that it returned.
     Ours {
-        /// The number of the call: 0 is the first call that was made on these parts.
+        /// The number of the call: 0 is the first call that was made on these [`Parts`].
         call: usize,
         /// The outcome that the call has, such as `Again`, `AlreadyGone` or `OutOfBounds`.
         outcome: PartOutcome,
@@ -50,15 +50,15 @@ pub enum Explained {
     /// Nothing was applied, because this item of the caller was refused: its condition did not hold, or its update does
     /// not fit the row.
     Yours {
-        /// The place of the item among the caller's own items.
+        /// The index of the item among the caller's own items.
         index: usize,
     },
     /// Nothing was applied, and nothing is decided: another write was in progress, an item was taken meanwhile, or the
-    /// table is at its limit. Pause, make new parts, and send a new transaction.
+    /// table is at its limit. Pause, create new [`Parts`], and send a new transaction.
     TryAgain,
-    /// The transaction may have been applied, now or later: the reply was lost. Send the same transaction again, with
-    /// the same request token, within ten minutes; after that, make new parts; the outcomes of their calls say what was
-    /// applied.
+    /// The reply was lost, so the transaction may have been applied, or may still be applied later. Within ten minutes,
+    /// send the same transaction again with the same request token. After that, create new [`Parts`]: the outcomes of
+    /// their calls show what was applied.
     Unknown,
 }
 
@@ -100,7 +100,7 @@ impl Parts {
         Ok(index.map_or(Explained::TryAgain, |index| Explained::Yours { index }))
     }
 
-    /// Reads the reasons of these parts' own items. Returns `None` if they decide nothing.
+    /// Returns the explanation from the cancellation reasons of the items of these [`Parts`], if any.
     fn ours(&self, reasons: &[CancellationReason]) -> Result<Option<Explained>> {
         if let Some(error) = reasons.iter().filter_map(CancellationReason::code).find_map(error::reason) {
             return Err(error);
@@ -120,10 +120,10 @@ impl Parts {
         Ok(None)
     }
 
-    /// Returns whether the row that refused a write was written by this transaction. The tag of a token's creation is
-    /// in `m`.
+    /// Returns whether this transaction wrote the row that refused a write.
     fn wrote(&self, refusal: &Refusal) -> bool {
         let Refusal::Condition(Some(row)) = refusal else { return false };
+        // The attribute `m` contains the tag of a token's creation.
         self.tag.is_on(row) || row.text("m") == Some(self.tag.as_str())
     }
 }

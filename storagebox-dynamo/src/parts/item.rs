@@ -5,14 +5,13 @@ use storagebox_core::{Error, ErrorKind, Result};
 
 use crate::row::{Attributes, Row, RowKey};
 
-/// DynamoDB's limits for one transaction.
+/// DynamoDB's limits for one transaction: the number of its actions, and their bytes.
 const MOST_ACTIONS: usize = 100;
 const MOST_BYTES: usize = 4 * 1_024 * 1_024;
-/// The largest size, without the key, of a row that a call of these parts updates.
+/// The largest size, without the key, of a row that a call of `Parts` updates.
 // A claim with the longest item and sixteen void calls has fewer bytes, and so has an item with the longest claim.
 const ROW_BYTES: usize = 3 * 1_024;
 
-/// Returns the row that an item of this library changes.
 pub(super) fn row(item: &TransactWriteItem) -> Result<RowKey> {
     Row::from(contents(item).cloned().unwrap_or_default()).key()
 }
@@ -23,12 +22,11 @@ pub(super) fn bytes(item: &TransactWriteItem) -> usize {
     contents(item).into_iter().chain(values).map(all_bytes).sum()
 }
 
-/// Returns an upper bound for the bytes of an item of these parts.
+/// Returns an upper bound for the bytes of an item of `Parts`.
 pub(super) fn own_bytes(item: &TransactWriteItem) -> usize {
     bytes(item) + if item.update().is_some() { ROW_BYTES } else { 0 }
 }
 
-/// Checks the limits of a transaction.
 pub(super) fn check(actions: usize, bytes: usize) -> Result<()> {
     for (what, most, found) in [("actions", MOST_ACTIONS, actions), ("bytes", MOST_BYTES, bytes)] {
         if found > most {
@@ -50,8 +48,7 @@ fn all_bytes(attributes: &Attributes) -> usize {
     attributes.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
 }
 
-/// Returns an upper bound for the bytes of a value. DynamoDB stores two digits of a number in one byte; this function
-/// counts one byte per digit.
+/// Returns an upper bound for the bytes of a value.
 fn value_bytes(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),
@@ -78,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_counts_as_the_service_counts_it_or_more() {
+    fn the_counted_bytes_of_a_value_are_at_least_its_stored_bytes() {
         let list = AttributeValue::L(vec![text("ab"), AttributeValue::Bool(true)]);
         let map = AttributeValue::M([("name".to_owned(), text("value"))].into());
         let values = [
@@ -98,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_item_counts_what_its_request_holds() {
+    fn the_counted_bytes_of_an_item_are_those_of_its_request() {
         let item = TransactWriteItem::builder;
         let put = Put::builder().table_name("t").item("pk", text("key")).item("a", text("1234")).build().unwrap();
         let update = Update::builder().table_name("t").key("pk", text("key")).update_expression("SET a = :a");

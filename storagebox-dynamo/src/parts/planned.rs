@@ -6,8 +6,7 @@ use crate::client::{Refusal, Write};
 use crate::error::contention;
 use crate::row::Row;
 
-/// Reads the refusals of the writes of a call. `Contention` means that the refusals decide nothing, and that the call
-/// must be planned again.
+/// Returns the outcome from the refusals of a call's writes; `Contention` if the call must be planned again.
 pub(super) type Reading<T> = Box<dyn Fn(Vec<Refusal>) -> Result<T> + Send + Sync>;
 
 /// The writes of a call, and its outcome if they are made.
@@ -18,7 +17,7 @@ pub(crate) struct Planned<T> {
 }
 
 impl<T> Planned<T> {
-    /// Creates a call whose outcome is already known. It writes nothing.
+    /// Creates a call that writes nothing, because its outcome is already known.
     pub(crate) fn answer(outcome: T) -> Self {
         Self::new(outcome, vec![], |_| Err(contention()))
     }

@@ -13,10 +13,9 @@ use crate::client::{OpenNamespace, Write};
 use crate::clock::Millis;
 use crate::row::{Row, RowKey};
 
-/// The part of the namespace that holds the rows of ended operations.
+/// The text in the partition keys of the rows of ended operations.
 const OVER: &str = "over";
 
-/// An ended operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
     pub(super) op: OpId,
@@ -34,15 +33,12 @@ impl Records {
         RowKey::new(self.open.key(format_args!("{OVER}:{}:{id}", id.len())), op.as_str())
     }
 
-    /// Returns the write of an ended operation's separate row.
     pub(super) fn fence(&self, id: &DedupId, ended: &Ended) -> Write {
         let row = Row::new(&self.over_key(id, &ended.op)).with("y", ended.since.0);
         Write::put(row.expiring(self.open.expiry_after(Some(ended.since))))
     }
 
-    /// Adds to the record whether this operation has ended, if the id's row does not show it. Reads the operation's
-    /// separate row after the id's row: if the separate row is missing, the operation had not ended when the id's row
-    /// was read.
+    /// Adds to the record whether this operation has ended. The id's row must be read before this call.
     pub(super) async fn with_ended(
         &self,
         record: Record,

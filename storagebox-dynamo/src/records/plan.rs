@@ -13,7 +13,7 @@ use crate::parts::Planned;
 use crate::row::Row;
 
 impl Records {
-    /// Plans the step of a call. `known` returns the outcome if the record decides it. If not, `first` returns the
+    /// Plans the step of a call. `known` returns an outcome that the record decides. Otherwise, `first` returns the
     /// step.
     pub(crate) async fn plan<T: Send + 'static>(
         self: &Arc<Self>,

@@ -11,15 +11,15 @@ use crate::clock::Millis;
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) state: IdState<Millis>,
-    /// The last operation, if it has ended and is remembered.
+    /// The last operation, if it has ended and is still remembered.
     pub(super) ended: Option<Ended>,
-    /// When the latest operation with a separate row ended, if that operation is remembered.
+    /// When the latest operation with a separate row ended, if that operation is still remembered.
     pub(super) others: Option<Millis>,
     /// The operation of the call, if it has ended and has a separate row.
     pub(super) asked: Option<OpId>,
     /// The last version or fence of the id.
     pub(crate) last: u64,
-    /// The tag of the row; `None` without a row. Empty for a row of an earlier version, which wrote no tag.
+    /// The tag of the row; `None` without a row. The tag of a row of an earlier version is empty.
     pub(super) tag: Option<String>,
     /// Whether the call itself wrote the row, in an earlier attempt whose reply was lost.
     pub(crate) is_own: bool,
@@ -32,7 +32,7 @@ impl Record {
         Self { is_own, ..self }
     }
 
-    /// Ends a record whose retention is over. Its operation ended when the retention ended (D-4).
+    /// Ends a record whose retention is over, and its operation (D-4).
     pub(super) fn expire(&mut self, past: Millis) {
         if let IdState::Done(IdRecord { op, until: Some(until), .. }) = &self.state
             && *until <= past

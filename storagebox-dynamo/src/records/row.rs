@@ -40,8 +40,7 @@ impl Records {
 }
 
 impl Record {
-    /// Reads the record as of now: leaves out an expired value, and operations and fingerprints that are no longer
-    /// remembered.
+    /// Reads the record, without an expired value and without forgotten operations and fingerprints.
     pub(super) fn read(row: &Row, open: &OpenNamespace, past: Millis) -> Result<Self> {
         let mut record = Self {
             state: state(row)?,
@@ -166,15 +165,15 @@ fn tag(row: &Row) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::{RowKey, whatever};
+    use crate::row::{RowKey, fuzz};
 
     #[test]
-    fn whatever_a_row_of_a_record_holds() {
+    fn fuzz_record_row_is_read_or_corrupt() {
         let row =
             Row::new(&RowKey::new("ids", "id")).with("c", "op").with("n", 7_u64).with("p", "print").with("t", "tag");
         let leased = row.clone().with("s", LEASED).with("f", 7_u64).with("u", 8_i64);
         let done = row.clone().with("s", DONE).with("v", b"value".as_slice()).with("x", 8_i64);
         let known = [leased, done.with("r", "op").with("w", 9_u64), row.with("s", ENDED)];
-        whatever(&known, &[|row| state(row).map(drop), |row| tag(row).map(drop)]);
+        fuzz(&known, &[|row| state(row).map(drop), |row| tag(row).map(drop)]);
     }
 }

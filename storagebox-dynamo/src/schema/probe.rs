@@ -8,7 +8,7 @@ use crate::row::RowKey;
 
 /// What the server must be able to do, for the text of an error.
 const TRANSACTIONS: &str = "run a transaction of condition checks (TransactWriteItems)";
-const REFUSALS: &str = "refuse a transaction of which a condition does not hold";
+const REFUSALS: &str = "refuse a transaction with a condition that does not hold";
 const REASONS: &str = "say which condition of a transaction does not hold";
 const WRITES: &str = "make a write with a condition (DeleteItem)";
 const CONDITIONS: &str = "refuse a write whose condition does not hold";
@@ -16,8 +16,7 @@ const CONDITIONS: &str = "refuse a write whose condition does not hold";
 const EXISTS: &str = "attribute_exists(pk)";
 const IS_MISSING: &str = "attribute_not_exists(pk)";
 
-/// Probes the server with two requests that change nothing, even if the server ignores their conditions: a transaction
-/// that only checks, and the deletion of a row that does not exist.
+/// Probes the server with a transaction that only checks, and with the deletion of a row that does not exist.
 pub(super) async fn check(client: &Client) -> Result<()> {
     // A random key, so that no row has it, and no earlier transaction has the same request token.
     let partition = format!("{}probe:{}", client.settings().prefix, Tag::fresh().as_str());

@@ -13,7 +13,8 @@ use crate::row::Row;
 /// Why a token was not consumed.
 #[derive(Debug)]
 pub(crate) enum ObservedToken {
-    /// The token is live and was too young for `LIVED`. Holds the tag of the call that created the token.
+    /// A live token that was created in the millisecond of the request or later. Contains the tag of the call that
+    /// created the token.
     Young(String),
     /// This operation has already consumed the token.
     Consumed,
@@ -22,14 +23,13 @@ pub(crate) enum ObservedToken {
 }
 
 impl DynamoTokenStore {
-    /// Returns the write that creates an unknown token.
     pub(crate) async fn creation(&self, token: &TokenId, tag: &Tag) -> Result<Write> {
         let live = Row::new(&self.key(token).await?).with("m", tag.as_str()).with("a", self.client().now().0);
         Ok(Write::put(live).only_if(UNKNOWN).value(":past", self.client().surely_past().0))
     }
 
-    /// Returns the write that consumes a token. Without `young`, the token must have been created before now. With
-    /// `young`, it must have been created by the call with this tag.
+    /// Returns the write that consumes a token. The token must have the tag `young`, or be older than the present
+    /// millisecond.
     pub(crate) async fn consumption(
         &self,
         token: &TokenId,
@@ -53,7 +53,6 @@ impl DynamoTokenStore {
         })
     }
 
-    /// Plans to create a token, for a transaction of the caller.
     pub(crate) async fn plan_creation(self: &Arc<Self>, token: &TokenId, tag: &Tag) -> Result<Planned<Created>> {
         if let Some(known) = self.created(self.row(token).await?)? {
             return Ok(Planned::answer(known));
@@ -73,8 +72,7 @@ impl DynamoTokenStore {
         })
     }
 
-    /// Plans to consume the token that is live now, but no later token with the same id, for a transaction of the
-    /// caller.
+    /// Plans to consume the live token in a transaction of the caller. A later token with the same id is not consumed.
     pub(crate) async fn plan_consumption(
         self: &Arc<Self>,
         token: &TokenId,
@@ -95,7 +93,7 @@ impl DynamoTokenStore {
         Ok(matches!(self.state(row, None)?, TokenState::Live(_)))
     }
 
-    /// Returns whether the row is of a token that is live or gone. A creation does not change such a token.
+    /// Returns whether the row is of a known token, which is live or has ended.
     pub(crate) fn is_known(&self, row: Option<Row>) -> Result<bool> {
         Ok(!matches!(self.state(row, None)?, TokenState::Unknown))
     }

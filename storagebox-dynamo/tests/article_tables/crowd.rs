@@ -8,8 +8,8 @@ use storagebox_core::{Added, Result, Taken};
 use crate::scene::{Tally, assign, at_once, ensure_conserved, given, tally};
 use crate::support::{Articles, items};
 
-/// Assigns items to these ids at the same time, from a bank of `items` items. Checks that no item is lost or given to
-/// two ids.
+/// Makes one `assign` per id, all at the same time, on a bank with this number of items. Checks that no item is lost or
+/// given to two ids.
 async fn told(articles: &Articles, items: usize, ids: impl IntoIterator<Item = String>) -> Result<Tally> {
     let answers = at_once(&articles.filled(items).await?, ids).await?;
     ensure_conserved(articles, items, &answers).await?;
@@ -28,7 +28,7 @@ async fn a_hundred_requests_by_twenty_customers_give_twenty_codes() -> Result<()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sixty_four_tasks_share_one_item_and_one_gets_it() -> Result<()> {
+async fn one_of_sixty_four_tasks_gets_the_only_item() -> Result<()> {
     Articles::with(async |articles| {
         assert_eq!(told(articles, 1, (0..64).map(|task| format!("customer-{task}"))).await?, (1, 0, 63));
         Ok(())
@@ -63,7 +63,7 @@ async fn two_separate_clients_empty_a_bank_to_the_last_item() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_load_repeated_during_takes_frees_no_item() -> Result<()> {
+async fn an_add_repeated_during_assigns_frees_no_assigned_item() -> Result<()> {
     Articles::with(async |articles| {
         let tables = articles.filled(300).await?;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -90,7 +90,7 @@ async fn a_load_repeated_during_takes_frees_no_item() -> Result<()> {
 }
 
 #[tokio::test]
-async fn every_client_reads_and_counts_a_given_item() -> Result<()> {
+async fn an_item_that_one_client_assigned_is_seen_by_another_client() -> Result<()> {
     Articles::with(async |articles| {
         let tables = articles.filled(3).await?;
         assert_eq!(given(&tables, "ada").await?, None);

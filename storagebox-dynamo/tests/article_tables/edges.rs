@@ -7,7 +7,7 @@ use crate::scene::assign;
 use crate::support::{Articles, items};
 
 #[tokio::test]
-async fn a_missing_items_or_records_table_returns_not_set_up() -> Result<()> {
+async fn a_missing_article_table_returns_not_set_up() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(1).await?;
         let driver = articles.driver().await;
@@ -43,7 +43,8 @@ async fn an_unreadable_row_is_corrupt_and_its_error_shows_no_item() -> Result<()
     .await
 }
 
-/// A row of this library has one attribute more than a row of the package. Both programs read both kinds of rows.
+/// A row of this library has one more attribute than a row of the Python package. The library and the package each read
+/// both kinds of rows.
 #[tokio::test]
 async fn rows_of_the_python_package_are_used_like_our_own() -> Result<()> {
     Articles::with(async |articles| {
@@ -81,7 +82,7 @@ async fn invalid_arguments_are_refused_before_any_request() -> Result<()> {
 }
 
 #[test]
-fn a_url_names_the_items_and_an_argument_the_records() -> Result<()> {
+fn connect_opens_the_tables_that_its_arguments_name() -> Result<()> {
     let url = "dynamodb://eu-west-1/vouchers?endpoint=http://127.0.0.1:1&fetch_limit=7";
     let shown = format!("{:?}", ArticleTables::connect(url, "vouchers-given")?);
     assert!(shown.contains("\"vouchers\"") && shown.contains("\"vouchers-given\""), "{shown}");

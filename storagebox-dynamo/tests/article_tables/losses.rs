@@ -8,7 +8,6 @@ use storagebox_testkit::dynamodb::faults::Fault;
 use crate::scene::{assign, at_once, ensure_conserved, tally};
 use crate::support::{Articles, items};
 
-/// All faults that a transaction may have.
 const OF_A_TRANSACTION: [Fault; 11] = [
     Fault::ErrorBefore,
     Fault::ErrorAfter,
@@ -68,7 +67,7 @@ async fn faults_in_a_fifth_of_requests_lose_no_item_and_give_none_twice() -> Res
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn faults_in_a_fifth_of_requests_cause_no_false_empty() -> Result<()> {
+async fn faults_in_a_fifth_of_requests_cause_no_wrong_outcome_empty() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(30).await?;
         let (tables, faults) = articles.through(articles.builder().call_timeout(Duration::from_secs(60))).await?;
@@ -90,7 +89,7 @@ async fn faults_in_a_fifth_of_requests_cause_no_false_empty() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_scan_is_an_error_and_not_empty() -> Result<()> {
+async fn a_failed_scan_returns_an_error_and_not_the_outcome_empty() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(2).await?;
         let (tables, faults) = articles.through(articles.builder()).await?;
@@ -107,7 +106,7 @@ async fn a_failed_scan_is_an_error_and_not_empty() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dropped_assign_has_one_item_or_none() -> Result<()> {
+async fn an_id_has_at_most_one_item_after_a_dropped_assign() -> Result<()> {
     Articles::with(async |articles| {
         let tables = articles.filled(200).await?;
         let mut dropped = 0;

@@ -8,9 +8,10 @@ use storagebox_testkit::dynamodb::faults::Fault;
 use crate::scene::{assign, at_once, ensure_conserved, given};
 use crate::support::{Articles, items};
 
-/// The Python package looked for a free item before it read the record of the id, and the bank had no free item.
+/// The Python package looked for a free item before it read the record of the id. A returning user got nothing if the
+/// bank was empty.
 #[tokio::test]
-async fn python_fault_1_returning_user_from_an_empty_bank() -> Result<()> {
+async fn python_fault_1_empty_bank_still_answers_a_returning_user() -> Result<()> {
     Articles::with(async |articles| {
         let tables = articles.filled(1).await?;
         let item = assign(&tables, "ada").await?;
@@ -42,9 +43,9 @@ async fn python_fault_2_error_on_the_record_is_not_assigned_already() -> Result<
     .await
 }
 
-/// The Python package added items by a recursion that became too deep.
+/// The Python package added the items of a batch by recursion, which became too deep.
 #[tokio::test(flavor = "multi_thread")]
-async fn python_fault_3_batch_of_26_000_items() -> Result<()> {
+async fn python_fault_3_batch_of_26_000_items_is_added() -> Result<()> {
     Articles::with(async |articles| {
         let (tables, batch) = (articles.open().await?, items(26_000)?);
         assert_eq!(tables.add(&batch).await?, Added { added: 26_000, already_present: 0 });
@@ -55,9 +56,9 @@ async fn python_fault_3_batch_of_26_000_items() -> Result<()> {
     .await
 }
 
-/// The Python package read the unprocessed part of a batch under a wrong name: 15 of 25 items were lost.
+/// The Python package read the unprocessed part of a batch under a wrong name, and lost 15 of 25 items.
 #[tokio::test(flavor = "multi_thread")]
-async fn python_fault_4_lost_part_of_a_batch() -> Result<()> {
+async fn python_fault_4_unprocessed_part_of_a_batch_is_added() -> Result<()> {
     Articles::with(async |articles| {
         let (tables, faults) = articles.through(articles.builder().call_timeout(Duration::from_secs(60))).await?;
         faults.random(4, 40, &[Fault::Unprocessed, Fault::Throttle, Fault::ErrorBefore, Fault::DropBefore]);
@@ -75,9 +76,9 @@ async fn python_fault_4_lost_part_of_a_batch() -> Result<()> {
     .await
 }
 
-/// In the Python package, an item was gone without a record after a lost reply, and the retry failed.
+/// In the Python package, a lost reply left an item in neither table, and the retry failed.
 #[tokio::test]
-async fn python_fault_5_lost_reply_of_the_take() -> Result<()> {
+async fn python_fault_5_lost_reply_of_the_take_loses_no_item() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(1).await?;
         let (tables, faults) = articles.through(articles.builder()).await?;
@@ -90,9 +91,9 @@ async fn python_fault_5_lost_reply_of_the_take() -> Result<()> {
     .await
 }
 
-/// In the Python package, an item was gone without a record after a crash. This library writes both in one step.
+/// In the Python package, a crash between the two writes lost the item. This library makes both writes in one step.
 #[tokio::test]
-async fn python_fault_6_crash_between_take_and_record() -> Result<()> {
+async fn python_fault_6_crash_between_take_and_record_loses_no_item() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(2).await?;
         let patient = Duration::from_secs(3);
@@ -113,9 +114,9 @@ async fn python_fault_6_crash_between_take_and_record() -> Result<()> {
     .await
 }
 
-/// DynamoDB refused a whole batch of the Python package because the batch contained an item twice.
+/// DynamoDB refused the Python package's whole batch if it contained an item twice.
 #[tokio::test]
-async fn python_fault_7_duplicate_in_one_call() -> Result<()> {
+async fn python_fault_7_duplicate_in_one_call_is_added_once() -> Result<()> {
     Articles::with(async |articles| {
         let (tables, code) = (articles.open().await?, items(1)?.remove(0));
         let twice = [code.clone(), code.clone()];
@@ -128,9 +129,10 @@ async fn python_fault_7_duplicate_in_one_call() -> Result<()> {
     .await
 }
 
-/// The Python package forgot items that it gave away, so it gave an item again after the item was added again.
+/// The Python package did not remember items that it had given away. If such an item was added again, it was given to a
+/// second id.
 #[tokio::test]
-async fn python_fault_8_assigned_item_added_again() -> Result<()> {
+async fn python_fault_8_assigned_item_added_again_stays_assigned() -> Result<()> {
     Articles::with(async |articles| {
         let (tables, codes) = (articles.filled(1).await?, items(1)?);
         let item = assign(&tables, "ada").await?;

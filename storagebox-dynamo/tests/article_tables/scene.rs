@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use crate::support::{Articles, failed};
 
-/// Makes a call for each id at once, in its own task. Returns the outcomes in the order of the ids.
+/// Makes one call per id, all at the same time. Returns the outcomes in the order of the ids.
 pub(crate) async fn at_once(
     tables: &ArticleTables,
     ids: impl IntoIterator<Item = String>,
@@ -31,7 +31,7 @@ pub(crate) async fn assign(tables: &ArticleTables, id: &str) -> Result<Item> {
     taken.item().cloned().ok_or_else(|| failed(format_args!("{id} was told {taken:?}")))
 }
 
-/// The numbers of the outcomes `New`, `Again` and `Empty`.
+/// How many outcomes are `New`, how many are `Again`, and how many are `Empty`.
 pub(crate) type Tally = (usize, usize, usize);
 
 pub(crate) fn tally(answers: &[(String, Result<Taken>)]) -> Tally {
@@ -43,8 +43,7 @@ pub(crate) fn tally(answers: &[(String, Result<Taken>)]) -> Tally {
     )
 }
 
-/// Returns the free and the given items of one moment. Reads them again if a late request changed something between the
-/// reads.
+/// Returns the free and the given items. Reads both again if a late request moved an item between the two reads.
 async fn at_one_moment(articles: &Articles) -> Result<(BTreeSet<String>, BTreeMap<String, String>)> {
     loop {
         let given = articles.given().await?;
@@ -55,7 +54,7 @@ async fn at_one_moment(articles: &Articles) -> Result<(BTreeSet<String>, BTreeMa
     }
 }
 
-/// Checks that every item is free or given to one id, that none is missing, and that all outcomes are true.
+/// Checks that each item is either free or given to one id, that none is missing, and that all outcomes are true.
 pub(crate) async fn ensure_conserved(
     articles: &Articles,
     items: usize,
@@ -74,7 +73,6 @@ pub(crate) async fn ensure_conserved(
     Ok(())
 }
 
-/// Returns the item of an id, read through the library.
 pub(crate) async fn given(tables: &ArticleTables, id: &str) -> Result<Option<Item>> {
     tables.get(&ClaimId::new(id)?).await
 }

@@ -39,10 +39,10 @@ async fn sleeper(place: &Place) -> Result<(DynamoStore, Faults)> {
     Ok((builder.clock(clock).from_client(&client)?, faults))
 }
 
-/// A fault meets a change, and the machine sleeps for an hour. The call then makes no other attempt, because the
-/// operation is no longer remembered.
+/// The machine sleeps for an hour after a fault. The call then makes no other attempt, because its operation is no
+/// longer remembered.
 #[test]
-fn a_change_during_a_sleep_is_applied_once() -> Result<()> {
+fn a_change_interrupted_by_a_sleep_is_applied_once() -> Result<()> {
     let retention = Retention::For(MINUTE);
     let strategies = [
         Strategy::Marker { retention },
@@ -81,7 +81,7 @@ fn a_change_during_a_sleep_is_applied_once() -> Result<()> {
 }
 
 #[test]
-fn a_record_during_a_sleep_returns_new() -> Result<()> {
+fn a_record_call_interrupted_by_a_sleep_has_the_outcome_new() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = sleeper(place).await?;
         let records = store.dedup_repo(&"namespace".parse()?)?;
@@ -97,7 +97,7 @@ fn a_record_during_a_sleep_returns_new() -> Result<()> {
 }
 
 #[test]
-fn a_consume_during_a_sleep_returns_now() -> Result<()> {
+fn a_consume_call_interrupted_by_a_sleep_has_the_outcome_now() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = sleeper(place).await?;
         let tokens = store.token_store(&"namespace".parse()?)?;

@@ -53,7 +53,7 @@ impl HttpConnector for Backups {
     }
 }
 
-/// Returns a store on a server with backups, and its recorder, as [`recorded`](crate::scene::recorded) does.
+/// Returns a store on a server with backups, and the recorder of its requests.
 pub(crate) async fn recorded_with_backups(table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
     let faults = Faults::new(WithBackups { inner: table.http(), on: Arc::default() });
     let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -61,14 +61,13 @@ pub(crate) async fn recorded_with_backups(table: &Arc<Table>, builder: DynamoBui
     Ok((builder.from_client(&client)?, faults))
 }
 
-/// Removes a table that has deletion protection.
+/// Removes a table. Turns its deletion protection off first.
 pub(crate) async fn remove(table: &Table, name: &str) -> Result<()> {
     let unprotected = table.raw().update_table().table_name(name).deletion_protection_enabled(false);
     unprotected.send().await.map_err(failed)?;
     table.raw().delete_table().table_name(name).send().await.map(drop).map_err(failed)
 }
 
-/// Returns the bodies of the requests with this operation.
 pub(crate) fn asked(sent: &[Exchange], operation: &str) -> Vec<Value> {
     let of_operation = sent.iter().filter(|exchange| exchange.operation == operation);
     of_operation.map(|exchange| exchange.request.clone()).collect()

@@ -13,7 +13,7 @@ use crate::support::{Place, failed, items};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A call whose outcome says that the hold has lapsed.
+/// The call whose outcome reports that the hold has run out.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Release,
@@ -35,7 +35,7 @@ impl Told {
     }
 }
 
-/// The `confirm` is sent while the hold lasts, and arrives after another call has returned that the hold has run out.
+/// A `confirm` that was sent during the hold arrives after another call has reported the end of the hold.
 #[test]
 fn a_late_confirm_after_an_expired_outcome_changes_nothing() -> Result<()> {
     with_place(async |place| {
@@ -65,7 +65,7 @@ fn a_late_confirm_after_an_expired_outcome_changes_nothing() -> Result<()> {
     })
 }
 
-/// A late request of a call arrives after the opposite call has ended. The newer call stays in effect.
+/// A request of `withdraw` arrives after a `restore` has ended, or the reverse. The newer call stays in effect.
 #[test]
 fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
     with_place(async |place| {
@@ -93,7 +93,7 @@ fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
     })
 }
 
-/// The call that keeps a hold from lapsing.
+/// How a hold is kept from lapsing.
 #[derive(Clone, Copy, Debug)]
 enum Kept {
     Confirmed,
@@ -131,7 +131,7 @@ fn requests(faults: &Faults) -> u64 {
     faults.requests().values().sum()
 }
 
-/// Claims take all free items of a bank that also has confirmed or extended holds, until the bank is empty.
+/// Other claims take all free items of a bank that also has confirmed or extended holds.
 #[test]
 fn confirmed_and_extended_holds_cost_takers_no_requests() -> Result<()> {
     const KEPT: usize = 100;
@@ -158,9 +158,9 @@ fn confirmed_and_extended_holds_cost_takers_no_requests() -> Result<()> {
     Ok(())
 }
 
-/// Takers find the item when the extended hold has lapsed, and no sooner.
+/// Another claim gets the item when the extended hold has lapsed, and not before.
 #[test]
-fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
+fn an_item_is_taken_after_its_extended_hold_has_lapsed() -> Result<()> {
     with_place(async |place| {
         kept(place, Kept::Extended, 1).await?;
         let bank = place.store().await?.item_bank(&"namespace".parse()?)?;
@@ -171,8 +171,8 @@ fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
     })
 }
 
-/// Returns a claim whose `confirm` or `extend` was cut off after its first write. The time of its original hold has
-/// passed.
+/// Interrupts a `confirm` or `extend` after its first write, and moves the clock past the end of the original hold.
+/// Returns the claim.
 async fn cut_off(place: &Place, call: Kept) -> Result<ClaimId> {
     let gate = Gate::default();
     let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -188,7 +188,7 @@ async fn cut_off(place: &Place, call: Kept) -> Result<ClaimId> {
     Ok(claim)
 }
 
-/// An `extend` that was cut off after its first write leaves its item at the place of the original hold.
+/// The interrupted `extend` did not move the item: its key in the index is still the end of the original hold.
 #[test]
 fn upkeep_moves_an_item_after_an_interrupted_extend() -> Result<()> {
     with_place(async |place| {
@@ -203,9 +203,9 @@ fn upkeep_moves_an_item_after_an_interrupted_extend() -> Result<()> {
     })
 }
 
-/// The row of the claim decides, whatever place its item has in the index.
+/// The row of the claim decides whether the hold has lapsed, and not the item's key in the index.
 #[test]
-fn an_extended_hold_at_its_old_place_is_not_taken() -> Result<()> {
+fn an_item_with_an_old_index_key_is_not_taken_during_its_hold() -> Result<()> {
     with_place(async |place| {
         let claim = cut_off(place, Kept::Extended).await?;
         let other = place.store().await?.item_bank(&"namespace".parse()?)?;
@@ -215,7 +215,7 @@ fn an_extended_hold_at_its_old_place_is_not_taken() -> Result<()> {
     })
 }
 
-/// A `confirm` that was cut off after its first write leaves its item at the place of the original hold.
+/// The interrupted `confirm` left its item in the index, where takers look for lapsed holds.
 #[test]
 fn upkeep_removes_an_item_after_an_interrupted_confirm() -> Result<()> {
     with_place(async |place| {
@@ -231,7 +231,7 @@ fn upkeep_removes_an_item_after_an_interrupted_confirm() -> Result<()> {
 }
 
 #[test]
-fn a_hold_that_is_extended_for_ever_leaves_the_index() -> Result<()> {
+fn an_item_leaves_the_index_when_its_hold_gets_no_end() -> Result<()> {
     with_place(async |place| {
         let (bank, claim) = (place.store().await?.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
@@ -246,10 +246,9 @@ async fn in_the_index(place: &Place) -> Result<usize> {
     Ok(place.rows().await?.iter().filter(|row| row.contains_key("o")).count())
 }
 
-/// DynamoDB keeps client tokens per account and region. These transactions differ only in their tables: the namespaces,
-/// the claims, the items and the time are the same.
+/// DynamoDB keeps client tokens per account and region. The two transactions differ only in their tables.
 #[tokio::test]
-async fn equal_transactions_on_two_tables_have_two_tokens() -> Result<()> {
+async fn equal_transactions_on_two_tables_have_different_tokens() -> Result<()> {
     in_place(async |here| {
         in_place(async |there| {
             for place in [here, there] {

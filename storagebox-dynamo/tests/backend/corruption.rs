@@ -26,20 +26,18 @@ use crate::scene::{in_place, recorded};
 use crate::support::{Place, failed};
 use damage::{Damage, Rows, snapshot};
 
-/// A part: how to fill its namespace, and its calls.
 struct Part {
-    /// The beginning of the partition keys of its rows, after the prefix.
+    /// The beginning of the partition keys of the part's rows, after the prefix.
     rows: &'static str,
     fill: for<'a> fn(&'a Place, &'a DynamoStore, &'a str) -> Filling<'a>,
     calls: fn(&dyn Backend, &str) -> Result<Vec<Call>>,
-    /// Damage that no call notices: it equals data that the library writes, or no call reads it.
+    /// Damage that no call can notice.
     unnoticed: Unnoticed,
 }
 
 const NAMESPACE: &str = "namespace";
 const NEIGHBOUR: &str = "neighbour";
-/// The largest number of additional requests by which a call looks for the reason of a refusal. A retried call makes
-/// dozens.
+/// The largest number of requests with which a call looks for the reason of a refusal.
 const LOOKS: usize = 6;
 
 macro_rules! stands_damage {
@@ -71,7 +69,6 @@ struct Scene<'a> {
     calls: Vec<Call>,
     neighbours: Vec<Call>,
     whole: Rows,
-    /// Descriptions of what went wrong.
     wrong: Vec<String>,
 }
 
@@ -117,7 +114,7 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// Returns whether any call noticed the damage.
+    /// Makes the calls on the damaged rows. Returns whether any call noticed the damage.
     async fn stands(&mut self, damage: &Damage) -> Result<bool> {
         damage.inflict(self.place).await?;
         let damaged = snapshot(self.place).await?;
@@ -154,7 +151,7 @@ impl<'a> Scene<'a> {
         (outcome, self.faults.taken().len())
     }
 
-    /// Returns whether the call noticed the damage, and records wrong outcomes.
+    /// Returns whether the call noticed the damage. Adds wrong outcomes to `wrong`.
     fn notices(&mut self, damage: &Damage, number: usize, made: (Result<()>, usize), is_as_it_was: bool) -> bool {
         let (call, (outcome, trips)) = (&self.calls[number], made);
         let is_at_once = trips <= call.trips + LOOKS;
@@ -174,12 +171,11 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Restores all rows.
 async fn restore(place: &Place, rows: &Rows) -> Result<()> {
     put_back(place, &snapshot(place).await?, rows).await
 }
 
-/// Restores all rows; `found` are the present rows.
+/// Restores all rows to `rows`. `found` are the present rows.
 async fn put_back(place: &Place, found: &Rows, rows: &Rows) -> Result<()> {
     for (key, row) in found {
         if !rows.contains_key(key) {

@@ -23,10 +23,10 @@ fn table(metered: &Metered) -> String {
     table
 }
 
-/// After a change to the requests of calls, write the table:
-/// `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend cost`.
+/// If calls send other requests than before, `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend
+/// cost` writes their new costs into the README.
 #[test]
-fn the_cost_of_calls_matches_the_readme_and_its_bounds() -> Result<()> {
+fn the_cost_of_calls_matches_the_readme_and_stays_in_bounds() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
@@ -77,9 +77,9 @@ fn the_cost_of_calls_matches_the_readme_and_its_bounds() -> Result<()> {
     })
 }
 
-/// The count includes the requests for candidates, also for candidates that are fetched ahead.
+/// The total includes the requests that read candidates, whether a take waits for them or not.
 #[test]
-fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
+fn a_thousand_takes_send_little_more_than_a_thousand_requests() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let bank = metered.store.item_bank(&"namespace".parse()?)?;
@@ -97,9 +97,9 @@ fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
     })
 }
 
-/// `ReadFirst::Auto` is the default.
+/// The store has the default setting, `ReadFirst::Auto`.
 #[test]
-fn repeated_claims_are_read_first_once_they_are_common() -> Result<()> {
+fn the_claim_is_read_first_if_many_takes_are_repeated() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -114,7 +114,7 @@ fn repeated_claims_are_read_first_once_they_are_common() -> Result<()> {
 }
 
 #[test]
-fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
+fn the_first_call_of_a_namespace_creates_it() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -143,9 +143,9 @@ fn the_claims_of_a_page_are_read_in_batches_of_a_hundred() -> Result<()> {
     })
 }
 
-/// The row of a set grows with each operation, and each change writes the whole row.
+/// The row of a `TokenSet` grows with each operation, and each change writes the whole row.
 #[test]
-fn a_set_costs_more_than_a_marker_from_the_size_in_the_readme() -> Result<()> {
+fn the_readme_has_the_set_size_from_which_a_marker_is_cheaper() -> Result<()> {
     let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     with_place(async |place| {
         let held = cheaper_than_a_marker(place).await?;
@@ -155,7 +155,7 @@ fn a_set_costs_more_than_a_marker_from_the_size_in_the_readme() -> Result<()> {
     })
 }
 
-/// Returns the number of operations in a set from which on the next one costs more than a marker.
+/// Returns the smallest number of operations in a `TokenSet` at which one more operation costs more than with `Marker`.
 async fn cheaper_than_a_marker(place: &Place) -> Result<usize> {
     const MARKER: f64 = 4.0;
     let mut metered = Metered::of(place, place.builder()).await?;

@@ -14,7 +14,7 @@ use crate::scene::{Gate, recorded, with_place};
 use crate::support::{Place, failed};
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// The largest number of operations in a row, as in the README.
+/// The largest number of operations in one row of a counter, as the README says.
 const MOST: u32 = 5_235;
 
 fn applied(value: i64) -> Counted {
@@ -42,7 +42,8 @@ fn a_lost_atomic_change_is_sent_again_only_with_retry_atomic() -> Result<()> {
     })
 }
 
-/// The operation that each strategy except `Atomic` sends for a change, and whether its outcome has the value.
+/// For each strategy except `Atomic`: the DynamoDB operation that a change sends, and whether the outcome contains the
+/// value.
 const SENT: [(Strategy, &str, bool); 7] = [
     (Strategy::Optimistic, "PutItem", true),
     (Strategy::OptimisticHistory { len: 5 }, "PutItem", true),
@@ -54,7 +55,7 @@ const SENT: [(Strategy, &str, bool); 7] = [
 ];
 
 #[test]
-fn a_call_recognises_its_own_lost_change() -> Result<()> {
+fn a_change_whose_request_or_reply_is_lost_returns_applied() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         for (number, (strategy, operation, tells)) in SENT.into_iter().enumerate() {
@@ -76,9 +77,9 @@ fn a_call_recognises_its_own_lost_change() -> Result<()> {
     })
 }
 
-/// A reply is lost, and other callers write before the call reads the row again.
+/// After a lost reply, other callers make so many changes that the history no longer has the lost change.
 #[test]
-fn a_history_that_is_too_short_returns_outcome_unknown() -> Result<()> {
+fn a_change_with_a_too_short_history_returns_outcome_unknown() -> Result<()> {
     with_place(async |place| {
         for (len, is_known) in [(2, false), (3, true)] {
             let answer = overtaken(place, Strategy::OptimisticHistory { len }, 2).await;
@@ -118,7 +119,7 @@ async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Cou
 
 /// With the longest names and values, the largest number of operations just fits.
 #[test]
-fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
+fn a_set_of_the_maximum_size_fits_into_one_row() -> Result<()> {
     with_place(async |place| {
         let store = place.builder().prefix("p".repeat(64)).from_client(place.table.raw())?;
         let (name, key) = (Namespace::new("n".repeat(512))?, Key::new("k".repeat(512))?);
@@ -178,7 +179,7 @@ fn a_full_window_removes_many_lapsed_operations_at_once() -> Result<()> {
 }
 
 #[test]
-fn more_shards_than_fit_a_transaction_lend_all_their_room() -> Result<()> {
+fn a_change_can_use_the_room_of_three_hundred_shards() -> Result<()> {
     with_place(async |place| {
         let strategy =
             Strategy::Sharded { shards: 300, bounds: Bounds::between(0, 300)?, retention: Retention::Forever };

@@ -17,7 +17,7 @@ use crate::support::{failed, items};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const SHARDS: u16 = 3;
-/// A time limit, longer than any request takes that is not held at a gate.
+/// A time limit that only a request behind a closed `Gate` exceeds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Fills a bank with items in every state, and returns their counts.
@@ -67,7 +67,7 @@ fn all_shards_are_counted_at_once() -> Result<()> {
     })
 }
 
-/// A table that returns one page after another until this time has passed since the first page.
+/// A server that always returns another page, until `lasts` has passed since the first page.
 #[derive(Clone, Debug)]
 struct Endless {
     first: Arc<OnceLock<Instant>>,
@@ -90,7 +90,7 @@ impl HttpConnector for Endless {
     }
 }
 
-/// Each page comes at once, and all pages together take longer than the timeout of a call.
+/// No single page exceeds the timeout, but all pages together do.
 #[tokio::test]
 async fn counts_may_take_longer_than_the_timeout_of_a_call() -> Result<()> {
     let call_timeout = Duration::from_secs(1);

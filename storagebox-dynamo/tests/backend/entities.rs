@@ -13,13 +13,13 @@ use storagebox_testkit::checks::{id, processor};
 
 use crate::scene::{in_place, recorded, with_place};
 
-/// A commit of a message that consumes a token and creates two.
+/// Returns a commit that adds an entry, consumes one token and creates two.
 async fn exchange_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
     let create = vec![id(&format!("{name}-0")), id(&format!("{name}-1"))];
     Ok(Commit { consume: Some(id("in")), create, ..commit_of(entities, name).await? })
 }
 
-/// A clock that moves on by a millisecond each time it is read, as a clock moves on between two requests.
+/// A clock that moves on by a millisecond each time it is read.
 #[derive(Debug, Default)]
 struct Ticking(AtomicU64);
 

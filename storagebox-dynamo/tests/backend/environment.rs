@@ -17,7 +17,7 @@ use crate::scene::with_place;
 use crate::support::{Place, failed, items};
 
 const URL: &str = "STORAGEBOX_TEST_ENVIRONMENT_URL";
-/// The variable with the path of a file that replaces the profile after the first call.
+/// The environment variable with the path of the file that replaces the profile after the first call.
 const THEN: &str = "STORAGEBOX_TEST_ENVIRONMENT_THEN";
 const PROFILE: &str = "AWS_CONFIG_FILE";
 
@@ -69,7 +69,7 @@ impl World {
         Ok(self.path(name))
     }
 
-    /// Writes a shell script that notes each of its runs.
+    /// Writes a shell script that counts its runs.
     fn script(&self, text: &str) -> Result<String> {
         let script = self.file("script", &format!("#!/bin/sh\necho run >> {}\n{text}\n", self.path("runs")))?;
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).map_err(failed)?;
@@ -80,10 +80,10 @@ impl World {
         fs::read_to_string(self.path("runs")).unwrap_or_default().lines().count()
     }
 
-    /// Returns the outcomes of three calls of a program in this environment: `ping` and two takes.
+    /// Starts a program in this environment. Returns the outcomes of its three calls: `ping` and two takes.
     async fn told(&self, url: &str) -> Result<[String; 3]> {
         let mut program = Command::new(env::current_exe().map_err(failed)?);
-        program.args(["--exact", "environment::a_program_with_its_own_environment", "--ignored", "--nocapture"]);
+        program.args(["--exact", "environment::runs_as_a_program_in_its_own_environment", "--ignored", "--nocapture"]);
         program.env_clear().envs(self.pairs.iter().map(|(name, value)| (*name, value.as_str()))).env(URL, url);
         let done = spawn_blocking(move || program.output()).await.map_err(failed)?.map_err(failed)?;
         let said = String::from_utf8(done.stdout).map_err(failed)?;
@@ -108,7 +108,7 @@ fn say<T>(answer: Result<T>) {
 
 #[ignore = "what a program with an environment of its own does, which cases start"]
 #[tokio::test]
-async fn a_program_with_its_own_environment() -> Result<()> {
+async fn runs_as_a_program_in_its_own_environment() -> Result<()> {
     let Ok(url) = env::var(URL) else { return Ok(()) };
     let store = DynamoStore::connect(&url)?;
     say(store.ping().await);
@@ -138,7 +138,7 @@ fn url(place: &Place) -> Result<String> {
 /// A URL at which no server listens.
 const NOWHERE: &str = "dynamodb://us-east-1/storagebox?endpoint=http://127.0.0.1:1";
 
-/// Checks that all three calls failed with this kind and these causes, and certainly were not applied.
+/// Checks that all three calls failed with this kind and these causes, and that none was applied.
 #[track_caller]
 fn assert_told(told: &[String; 3], kind: &str, causes: &[&str]) {
     for one in told {
@@ -162,7 +162,7 @@ fn credentials_come_from_the_program_in_the_profile() -> Result<()> {
     })
 }
 
-/// A call does not repeat the credential process, because the process may ask a person for something.
+/// A failed credential process runs only once per call, because the process may prompt a person.
 #[tokio::test]
 async fn a_failed_credential_process_is_the_cause_of_the_error() -> Result<()> {
     let world = World::new()?;
@@ -179,9 +179,9 @@ async fn a_failed_credential_process_is_the_cause_of_the_error() -> Result<()> {
     Ok(())
 }
 
-/// Nothing was sent, however long the call waited for the credentials.
+/// The call gives up while it waits for the credentials, and sends no request.
 #[tokio::test]
-async fn credentials_that_time_out_leave_the_call_not_applied() -> Result<()> {
+async fn a_call_whose_credentials_time_out_is_not_applied() -> Result<()> {
     let world = World::new()?;
     let script = world.script("exec sleep 5")?;
     world.file("config", &format!("[default]\ncredential_process = {script}\n"))?;
@@ -235,24 +235,24 @@ fn a_profile_that_is_corrected_is_read_by_the_next_call() -> Result<()> {
     })
 }
 
-/// The environment names an empty file of CAs and no other.
+/// The file of CA certificates that the environment names is empty.
 #[test]
-fn a_machine_without_authorities_fails_only_for_https() -> Result<()> {
+fn a_machine_without_ca_certificates_fails_only_for_https() -> Result<()> {
     with_url(async |url| {
         let world = World::with_keys()?;
         let empty = world.file("empty.pem", "")?;
         let world = world.trusting(&empty)?;
         assert_eq!(world.told(url).await?, DONE);
         let told = world.told(&url.replace("=http://", "=https://")).await?;
-        assert_told(&told, "Misconfigured", &["no certificates of authorities", "SSL_CERT_FILE"]);
+        assert_told(&told, "Misconfigured", &["no CA certificates", "SSL_CERT_FILE"]);
         let role = "[default]\nrole_arn = arn:aws:iam::1:role/a\nweb_identity_token_file = /dev/null\n";
         let of_a_role = World::with_profile(role)?.trusting(&empty)?;
-        assert_told(&of_a_role.told(url).await?, "Misconfigured", &["no certificates of authorities"]);
+        assert_told(&of_a_role.told(url).await?, "Misconfigured", &["no CA certificates"]);
         Ok(())
     })
 }
 
-/// An `openssl` server with a self-signed certificate. It ends when this value is dropped.
+/// An `openssl` server with a self-signed certificate. The server ends when this value is dropped.
 struct Secured {
     server: Child,
     folder: Folder,

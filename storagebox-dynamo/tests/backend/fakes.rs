@@ -14,7 +14,8 @@ use crate::support::{Place, Table};
 const TRANSACTION: &[&str] = &["TransactWriteItems"];
 const WRITE: &[&str] = &["DeleteItem"];
 
-/// Returns a store whose server gives this answer to these operations, and its place, which is not set up.
+/// Returns a store without a table, its place, and the control of the server. The server gives this answer to these
+/// operations.
 async fn fake(
     table: &Arc<Table>,
     operations: &'static [&'static str],
@@ -27,7 +28,6 @@ async fn fake(
     Ok((place.builder().from_client(&driver)?, place, way))
 }
 
-/// Returns the answer to a transaction that was cancelled for these reasons.
 fn cancelled(reasons: [&str; 2]) -> String {
     let reasons = reasons.map(|code| format!("{{\"Code\":\"{code}\"}}")).join(",");
     named("TransactionCanceledException").replace('}', &format!(",\"CancellationReasons\":[{reasons}]}}"))
@@ -46,7 +46,7 @@ fn a_refusal_names_the_behaviour_that_a_server_lacks() -> Result<()> {
             (TRANSACTION, lacking("UnknownOperationException"), "run a transaction"),
             (TRANSACTION, lacking("ValidationException"), "run a transaction"),
             (TRANSACTION, (501, String::new()), "run a transaction"),
-            (TRANSACTION, applied(), "refuse a transaction of which a condition does not hold"),
+            (TRANSACTION, applied(), "refuse a transaction with a condition that does not hold"),
             (TRANSACTION, turned, "say which condition"),
             (WRITE, lacking("UnknownOperationException"), "make a write with a condition"),
             (WRITE, lacking("ValidationException"), "make a write with a condition"),

@@ -54,7 +54,7 @@ fn every_text_comes_back_byte_for_byte() -> Result<()> {
     })
 }
 
-/// Makes calls with each strategy that encodes an operation in its own way.
+/// Makes a change with each of the strategies that store operations in different ways.
 async fn counters(store: &DynamoStore, text: &str) -> Result<()> {
     let key = Key::new(text)?;
     let change = Change::new(OpId::new(text)?, 7);
@@ -92,7 +92,8 @@ fn the_longest_item_and_ids_are_stored() -> Result<()> {
     })
 }
 
-/// Each name would form a key of another namespace if a key were its components joined without their lengths.
+/// If keys were joined from their components without lengths, each of these names would form the key of another
+/// namespace.
 #[test]
 fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
     with_place(async |place| {
@@ -109,7 +110,7 @@ fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
     })
 }
 
-/// A partition key has a counter's key and an operation, or a counter's key and a shard.
+/// A partition key contains a counter's key, and then an operation or a shard.
 #[test]
 fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
     with_place(async |place| {

@@ -58,7 +58,7 @@ fn a_compaction_with_a_lost_request_ends_correctly() -> Result<()> {
 
 /// Readers do not notice the interruption, and the next compaction finishes the work.
 #[test]
-fn an_interrupted_compaction_is_finished_by_the_next() -> Result<()> {
+fn the_next_compaction_finishes_an_interrupted_one() -> Result<()> {
     with_place(async |place| {
         for before in 0..12 {
             let when = format!("broken off after {before} requests");

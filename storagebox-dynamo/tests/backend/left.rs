@@ -13,13 +13,14 @@ use tokio::task::yield_now;
 use crate::scene::{recorded, with_place};
 use crate::support::{Place, failed};
 
-/// The number of calls that are made while one is left unpolled.
+/// The number of calls that are made while another call is not polled.
 const OTHERS: usize = 10;
 
 /// The time limit of the test for upkeep, because `maintain` has no timeout.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Polls a call until it waits for the answers to `many` requests of this operation. Then no longer polls it.
+/// Polls a call until it waits for the answers to `many` requests of this DynamoDB operation, and then stops polling
+/// the call.
 async fn leave<T>(
     mut call: Pin<&mut impl Future<Output = Result<T>>>,
     faults: &Faults,
@@ -73,7 +74,7 @@ fn an_unpolled_first_call_of_a_namespace_blocks_no_other_call() -> Result<()> {
     })
 }
 
-/// Callers that compare and set the same key wait for each other, to save requests.
+/// Callers that change the same key by compare-and-set wait for each other, to save requests.
 #[test]
 fn an_unpolled_change_of_a_counter_blocks_no_other_change() -> Result<()> {
     with_place(async |place| {

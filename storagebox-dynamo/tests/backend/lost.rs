@@ -29,8 +29,8 @@ fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
     })
 }
 
-/// Each write of records and leases loses its reply. The call recognises a write that was applied, and repeats any
-/// other.
+/// The reply to each write of records and leases is lost. The call recognises a write that was applied, and repeats a
+/// write that was not applied.
 #[test]
 fn a_record_or_lease_with_a_lost_reply_has_its_true_outcome() -> Result<()> {
     const HOUR: Duration = Duration::from_secs(3_600);
@@ -68,10 +68,10 @@ fn a_record_or_lease_with_a_lost_reply_has_its_true_outcome() -> Result<()> {
     })
 }
 
-/// The first attempt is lost. Before the second attempt arrives, another claim takes the last item, so the outcome is
-/// `Empty`. The first attempt arrives when the item is free again, and takes nothing.
+/// The first attempt is lost, and the second attempt finds no item. The first attempt arrives after an item is free
+/// again.
 #[test]
-fn an_empty_outcome_after_a_lost_take_stays_true() -> Result<()> {
+fn a_late_take_after_the_outcome_empty_takes_nothing() -> Result<()> {
     with_place(async |place| {
         let (gate, claim, other) = (Gate::default(), ClaimId::new("ada")?, ClaimId::new("bob")?);
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -95,9 +95,9 @@ fn an_empty_outcome_after_a_lost_take_stays_true() -> Result<()> {
     })
 }
 
-/// The service reports a failure, but not whether it failed before or after the change.
+/// The service reports a failure, and does not say whether the change was applied.
 #[test]
-fn an_atomic_change_after_a_service_error_is_unknown() -> Result<()> {
+fn a_service_error_makes_the_outcome_of_an_atomic_change_unknown() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (counter, key) = (store.counter(&"namespace".parse()?, Strategy::Atomic)?, Key::new("key")?);
@@ -115,7 +115,7 @@ fn an_atomic_change_after_a_service_error_is_unknown() -> Result<()> {
 
 /// An earlier request with the same token may still be applied.
 #[test]
-fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
+fn a_transaction_that_stays_in_progress_has_an_unknown_outcome() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -129,7 +129,7 @@ fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
     })
 }
 
-/// Upkeep has read a claim that is forgotten. Before its request arrives, the claim takes an item again.
+/// Upkeep reads a forgotten claim. The claim takes an item again before upkeep's delete arrives.
 #[test]
 fn upkeep_keeps_a_claim_that_is_taken_again_meanwhile() -> Result<()> {
     with_place(async |place| {
@@ -152,7 +152,7 @@ fn upkeep_keeps_a_claim_that_is_taken_again_meanwhile() -> Result<()> {
 
 /// Rows that upkeep deleted before the error stay deleted.
 #[test]
-fn upkeep_that_fails_after_a_deletion_is_unknown() -> Result<()> {
+fn upkeep_that_fails_after_a_deletion_has_an_unknown_outcome() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;

@@ -11,7 +11,7 @@ use crate::scene::with_place;
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// A client that ends a claim uses the stored memory of the namespace, not the client's own setting.
+/// A client that ends a claim uses the memory that is stored with the namespace, not the client's own setting.
 #[test]
 fn every_client_uses_the_memory_of_the_namespace() -> Result<()> {
     with_place(async |place| {
@@ -29,7 +29,7 @@ fn every_client_uses_the_memory_of_the_namespace() -> Result<()> {
 }
 
 #[test]
-fn another_memory_is_refused_and_nothing_is_written() -> Result<()> {
+fn a_client_with_another_memory_is_refused_before_any_write() -> Result<()> {
     with_place(async |place| {
         let client = place.table.client(None, None).await;
         let claim = ClaimId::new("ada")?;

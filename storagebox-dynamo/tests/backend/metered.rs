@@ -18,17 +18,15 @@ pub(crate) struct Metered {
     pub(crate) noted: Vec<Noted>,
     driver: Driver,
     faults: Faults,
-    /// The requests of calls that were not noted.
+    /// The requests that belong to no call in `noted`.
     others: Vec<Exchange>,
     sent: Vec<Exchange>,
-    /// The requests of operators' calls.
     by_operators: Vec<Exchange>,
 }
 
-/// The calls that operators make, and programs do not.
+/// The calls that operators make and programs do not make.
 const OPERATORS: [&str; 6] = ["`retire`", "`compact`", "`purge`", "`reset`", "`maintain`", "`setup`"];
 
-/// A call and its cost.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
     pub(crate) part: &'static str,
@@ -36,7 +34,6 @@ pub(crate) struct Noted {
     pub(crate) cost: Cost,
 }
 
-/// A number of requests, and their capacity units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
     pub(crate) requests: usize,
@@ -84,20 +81,19 @@ impl Metered {
         Ok(answer)
     }
 
-    /// Returns the requests that were sent since the last call of this method and belong to no noted call.
+    /// Returns the requests that were sent since the last call of this method and belong to no call in `noted`.
     pub(crate) fn aside(&mut self) -> Vec<Exchange> {
         let aside: Vec<_> = mem::take(&mut self.others).into_iter().chain(self.faults.taken()).collect();
         self.sent.extend(aside.iter().cloned());
         aside
     }
 
-    /// Returns all requests: those of programs' calls, and those of operators' calls.
+    /// Returns the requests of programs' calls, and those of operators' calls.
     pub(crate) fn sent(mut self) -> (Vec<Exchange>, Vec<Exchange>) {
         self.aside();
         (self.sent, self.by_operators)
     }
 
-    /// Returns the cost of a noted call.
     #[track_caller]
     pub(crate) fn cost_of(&self, part: &str, call: &str) -> Cost {
         let found = self.noted.iter().find(|noted| noted.part == part && noted.call == call);
@@ -124,7 +120,7 @@ fn reported(response: &Value) -> f64 {
     tables.into_iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum()
 }
 
-/// Returns the cost of a failed condition by DynamoDB's documentation, for rows of at most a kilobyte.
+/// Returns the cost of a failed condition as DynamoDB's documentation defines it, for rows of at most a kilobyte.
 fn reckoned(exchange: &Exchange) -> f64 {
     let kind = exchange.response.as_ref().and_then(|response| response["__type"].as_str()).unwrap_or_default();
     match kind.rsplit('#').next() {

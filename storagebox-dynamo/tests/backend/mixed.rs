@@ -8,8 +8,7 @@ use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{recorded, with_place};
 
-/// How often the fault is injected: once for each cancellation reason other than a failed condition, at each of the two
-/// writes.
+/// How often the fault is injected: once per write and cancellation reason.
 const MIXES: u64 = 8;
 
 #[test]

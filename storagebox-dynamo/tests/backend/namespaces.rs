@@ -10,7 +10,7 @@ use storagebox_testkit::checks::skews;
 use crate::scene::with_place;
 use crate::support::failed;
 
-/// A function that returns whether an opened namespace still exists in memory.
+/// Returns whether an opened namespace still exists in memory.
 type Lives = Box<dyn Fn() -> bool>;
 
 fn watched<T: ?Sized + 'static>(opened: &Arc<T>) -> Lives {
@@ -18,7 +18,6 @@ fn watched<T: ?Sized + 'static>(opened: &Arc<T>) -> Lives {
     Box::new(move || opened.strong_count() > 0)
 }
 
-/// Opens one namespace of each kind.
 fn opened(store: &DynamoStore, name: &str) -> Result<[Lives; 4]> {
     let name = Namespace::new(name)?;
     Ok([
@@ -44,7 +43,7 @@ fn a_namespace_without_a_handle_is_dropped_from_memory() -> Result<()> {
 }
 
 #[test]
-fn a_ledger_that_is_opened_in_two_ways_is_one_namespace() -> Result<()> {
+fn a_ledger_opened_as_a_counter_is_the_same_namespace() -> Result<()> {
     let store = DynamoStore::connect("dynamodb://eu-west-1/storagebox")?;
     let name = Namespace::new("balances")?;
     let (ledger, counter) = (store.ledger(&name)?, store.counter(&name, Strategy::Ledger)?);
@@ -52,7 +51,7 @@ fn a_ledger_that_is_opened_in_two_ways_is_one_namespace() -> Result<()> {
     Ok(())
 }
 
-/// Earlier versions stored the skew. Such a namespace opens with any skew.
+/// Earlier versions stored the skew with the namespace.
 #[test]
 fn a_namespace_with_a_stored_skew_opens_with_any_skew() -> Result<()> {
     with_place(async |place| {

@@ -25,7 +25,7 @@ use crate::scene::{recorded, with_place};
 use crate::support::{Table, failed, items};
 use crate::workload::builder;
 
-/// Long enough for a call that the server answers, and for the events that a test waits for.
+/// A time limit for calls that the server answers, and for events that a test waits for.
 const SOON: Duration = Duration::from_secs(2);
 /// The longest timeout of a call.
 const LONG: Duration = Duration::from_secs(540);
@@ -68,8 +68,7 @@ impl ResolveDns for Names {
     }
 }
 
-/// The first call has opened the namespace, so the second call sends its change without a read before it. No server can
-/// be reached then.
+/// The first call opens the namespace. The second call sends only its change, and reaches no server.
 #[test]
 fn a_change_without_a_connection_is_certainly_not_applied() -> Result<()> {
     with_place(async |place| {
@@ -90,7 +89,7 @@ fn a_change_without_a_connection_is_certainly_not_applied() -> Result<()> {
     })
 }
 
-/// All clients have the same clock here, and `max_skew` is 0.
+/// All clients of this test have the same clock, and `max_skew` is 0.
 #[test]
 fn a_clock_set_back_ends_no_hold_early_and_revives_nothing() -> Result<()> {
     with_place(async |place| {
@@ -105,7 +104,7 @@ fn a_clock_set_back_ends_no_hold_early_and_revives_nothing() -> Result<()> {
 }
 
 #[test]
-fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<()> {
+fn a_take_from_a_table_at_its_limit_is_throttled_and_not_applied() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, ada) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -122,7 +121,7 @@ fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<()> {
     })
 }
 
-/// The claims of a page are read in a batch. Three times, the server leaves half of the batch unread.
+/// The claims of a page are read in a batch. The server leaves half of the batch unread three times.
 #[test]
 fn keys_that_a_batch_left_unread_are_read_again() -> Result<()> {
     const TAKEN: usize = 8;

@@ -20,7 +20,7 @@ pub(crate) fn read(file: &str) -> String {
     fs::read_to_string(path(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// Returns the text from the heading to the next one of the same level.
+/// Returns the text from the heading to the next heading of the same level.
 pub(crate) fn section<'a>(readme: &'a str, heading: &str) -> &'a str {
     let (_, rest) = readme.split_once(&format!("\n## {heading}\n")).unwrap();
     rest.split("\n## ").next().unwrap()
@@ -36,7 +36,8 @@ pub(crate) fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
     rest.split_once(end).unwrap().0
 }
 
-/// Compares the table between the marks with the expected one, or writes it if `STORAGEBOX_WRITE_COSTS` is set.
+/// Compares the README's table between the marks with `table`. Writes `table` into the README if
+/// `STORAGEBOX_WRITE_COSTS` is set.
 #[track_caller]
 pub(crate) fn compared(begin: &str, end: &str, table: &str) {
     let readme = read("README.md");
@@ -49,26 +50,25 @@ pub(crate) fn compared(begin: &str, end: &str, table: &str) {
     }
 }
 
-/// Returns the words in backticks that begin each row of a table.
+/// Returns the words in backticks at the beginnings of the rows of a table.
 fn named(section: &str) -> BTreeSet<&str> {
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
     rows.flat_map(|row| row.split(" |").next().unwrap().split(", ")).map(|name| name.trim_matches('`')).collect()
 }
 
-/// Returns the texts in double quotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('"').skip(1).step_by(2)
 }
 
 #[test]
-fn every_query_key_is_listed() {
+fn every_query_key_is_in_the_readme() {
     let (readme, code) = (read("README.md"), read("src/config/url.rs"));
     let ours = between(&code, "match key {", "_ => return Err");
     let known = ours.lines().filter_map(|arm| quoted(arm.split(" => ").next()?).next());
     assert_eq!(named(section(&readme, "The URL")), known.collect());
 }
 
-/// Returns each code with its kind, as in the rows of the README.
+/// Returns the rows that the README must have for the error codes of a table in the source.
 fn rows_of(code: &str, table: &str) -> Vec<String> {
     let table = between(code, table, "\n];");
     let known: Vec<_> = table.split("ErrorKind::").collect();
@@ -80,7 +80,7 @@ fn rows_of(code: &str, table: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_code_is_listed_with_its_kind() {
+fn every_error_code_is_in_the_readme_with_its_kind() {
     let (readme, code) = (read("README.md"), read("src/error/codes.rs"));
     let listed: Vec<_> = section(&readme, "Errors").lines().filter(|line| line.starts_with("| `")).collect();
     let mut known = rows_of(&code, "const CODES: &[Code]");
@@ -93,7 +93,7 @@ fn every_code_is_listed_with_its_kind() {
     assert_eq!(listed.len(), known.len());
 }
 
-/// Returns the kind of the namespace and the part of a partition key.
+/// Returns the kind of the namespace of a partition key, and the text that names the kind of its rows.
 fn kind_of(partition: &str) -> Option<(String, String)> {
     let (kind, rest) = partition.split_once(':')?;
     let (length, rest) = rest.split_once(':')?;
@@ -102,7 +102,7 @@ fn kind_of(partition: &str) -> Option<(String, String)> {
 }
 
 #[test]
-fn every_kind_of_row_is_listed() -> Result<()> {
+fn every_kind_of_row_is_in_the_readme() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
@@ -121,9 +121,9 @@ fn every_kind_of_row_is_listed() -> Result<()> {
     })
 }
 
-/// The attributes that every row may have, from the table in the code.
+/// The table in the code lists the attributes that every row may have.
 #[test]
-fn every_common_attribute_is_listed() {
+fn every_common_attribute_is_in_the_readme() {
     let (readme, code) = (read("README.md"), read("src/schema.rs"));
     let common = code.lines().filter_map(|line| line.strip_prefix("//! | `"));
     let common: BTreeSet<_> =

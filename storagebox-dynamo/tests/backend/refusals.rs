@@ -17,8 +17,8 @@ use crate::readme::{read, section};
 use crate::scene::with_place;
 use crate::support::Place;
 
-/// An HTTP client that passes requests to the server until the test sets an answer for all further requests, or for
-/// those of some operations.
+/// An HTTP client that passes requests to the server. A test can set an answer for all further requests, or for some
+/// operations.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
     inner: SharedHttpClient,
@@ -32,7 +32,7 @@ impl Way {
         Self { inner: place.table.http(), answer: Arc::default(), operations: None, answered: Arc::default() }
     }
 
-    /// Answers only these operations.
+    /// Gives the test's answer only to these operations.
     pub(crate) fn only(self, operations: &'static [&'static str]) -> Self {
         Self { operations: Some(operations), ..self }
     }
@@ -45,7 +45,7 @@ impl Way {
         self.answered.load(Relaxed)
     }
 
-    /// Returns the answer to this request, unless the server is to answer it.
+    /// Returns the answer that the test has chosen for this request; `None` if the server answers the request.
     fn answer_to(&self, request: &HttpRequest) -> Option<(u16, String)> {
         let asked = request.headers().get("x-amz-target").and_then(|target| target.rsplit('.').next());
         let is_ours = self.operations.is_none_or(|some| asked.is_some_and(|asked| some.contains(&asked)));
@@ -82,7 +82,7 @@ pub(crate) fn named(name: &str) -> String {
     format!("{{\"__type\":\"com.amazonaws.dynamodb.v20120810#{name}\",\"message\":\"no\"}}")
 }
 
-/// An open counter behind a [`Way`]. A change is one request, without a read before it.
+/// A counter whose namespace is open, behind a [`Way`]. A change is a single request.
 struct Behind {
     way: Way,
     counter: Arc<dyn Counter>,
@@ -111,7 +111,7 @@ impl Behind {
     }
 }
 
-/// Checks the error for each answer, with one counter per answer, in paused time.
+/// Makes one change per answer, each on its own counter. Checks the error of each change.
 async fn are_told(place: &Place, answers: &[(u16, String, &str)]) -> Result<()> {
     let behind = try_join_all(answers.iter().map(|_| Behind::of(place))).await?;
     let told = behind.iter().zip(answers).map(|(one, (status, body, kind))| one.is_told(*status, body, kind));
@@ -125,7 +125,7 @@ async fn are_told(place: &Place, answers: &[(u16, String, &str)]) -> Result<()> 
 
 /// Checks each row of the README's table.
 #[test]
-fn each_error_name_has_its_listed_kind() -> Result<()> {
+fn each_error_code_has_the_kind_that_the_readme_lists() -> Result<()> {
     with_place(async |place| {
         let readme = read("README.md");
         let (names, _) = section(&readme, "Errors").split_once("A cancelled transaction").unwrap();
@@ -137,10 +137,9 @@ fn each_error_name_has_its_listed_kind() -> Result<()> {
     })
 }
 
-/// The replies come from an emulator, a proxy or a newer service: with an unknown name, with an HTML page, and with an
-/// empty body.
+/// An emulator, a proxy or a newer service may reply with an unknown name, an HTML page, or an empty body.
 #[test]
-fn a_reply_without_a_known_name_is_judged_by_its_status() -> Result<()> {
+fn a_reply_without_a_known_code_is_classified_by_its_status() -> Result<()> {
     const STATUSES: [(u16, &str); 25] = [
         (301, "Misconfigured"),
         (307, "Misconfigured"),
@@ -176,9 +175,9 @@ fn a_reply_without_a_known_name_is_judged_by_its_status() -> Result<()> {
     })
 }
 
-/// The calls are a first call, which opens its namespace, a read, `ping` and `setup`.
+/// The calls are the first call of a namespace, a read, `ping` and `setup`.
 #[test]
-fn a_permanent_refusal_fails_every_call_at_once() -> Result<()> {
+fn no_call_repeats_a_request_after_a_permanent_refusal() -> Result<()> {
     with_place(async |place| {
         for (name, kind) in [
             ("UnknownOperationException", ErrorKind::Unsupported),
@@ -205,7 +204,7 @@ fn a_permanent_refusal_fails_every_call_at_once() -> Result<()> {
 
 /// A call makes no attempt that its timeout would cut off, because the outcome of that attempt would be unknown.
 #[test]
-fn a_call_that_is_always_throttled_is_never_unknown() -> Result<()> {
+fn a_call_that_is_always_throttled_returns_throttled() -> Result<()> {
     with_place(async |place| {
         for millis in [1, 20, 60, 200, 10_000] {
             let way = Way::to(place);

@@ -14,7 +14,6 @@ use storagebox_dynamo::{DynamoBuilder, DynamoStore, Regions};
 use crate::scene::in_table;
 use crate::support::{Place, Table, failed, items};
 
-/// The copy of a table in one region.
 struct Replica {
     place: Place,
     region: &'static str,
@@ -31,7 +30,7 @@ impl Replica {
         self.store(|builder| builder).await
     }
 
-    /// Copies all rows of this region to the other one, where they replace the present rows.
+    /// Copies all rows of this region to the other region, and overwrites the other region's rows.
     async fn arrives_in(&self, other: &Self) -> Result<()> {
         for row in self.place.rows().await? {
             let put = self.place.table.raw().put_item().table_name(&other.place.name);
@@ -41,7 +40,7 @@ impl Replica {
     }
 }
 
-/// Runs a test with two tables. Both are on one server, so their names differ.
+/// Runs a test with two tables on one server, which stand for two regions.
 async fn with_replicas(test: impl AsyncFnOnce(&Replica, &Replica) -> Result<()>) -> Result<()> {
     in_table(async |table: &std::sync::Arc<Table>| {
         let (first, second) = (table.place().await?, table.place().await?);
@@ -111,8 +110,8 @@ async fn a_moved_namespace_is_refused_in_its_old_region() -> Result<()> {
     .await
 }
 
-/// The home region may have written a row again that has expired in the copy. A delete of the copy would replace this
-/// write.
+/// The row may have expired only in the replica. A delete in the replica would then replace a newer write of the home
+/// region.
 #[tokio::test]
 async fn upkeep_deletes_no_row_of_a_namespace_with_another_home() -> Result<()> {
     with_replicas(async |home, abroad| {
@@ -131,9 +130,10 @@ fn several(builder: DynamoBuilder) -> DynamoBuilder {
     builder.regions(Regions::Several)
 }
 
-/// The result does not depend on which region's rows arrive last.
+/// A change is retried in a second region before the first region's rows have arrived. The sum does not depend on which
+/// region's rows arrive last.
 #[tokio::test]
-async fn late_retries_in_another_region_are_counted_once() -> Result<()> {
+async fn a_change_retried_late_in_another_region_counts_once() -> Result<()> {
     with_replicas(async |home, abroad| {
         for (name, first_is_last) in [("first", true), ("second", false)] {
             let (here, there) = (home.store(several).await?, abroad.store(several).await?);
@@ -166,8 +166,8 @@ async fn late_retries_in_another_region_are_counted_once() -> Result<()> {
     .await
 }
 
-/// A retry in another region that arrives after a compaction would count twice. A fence that arrives late would undo an
-/// acknowledged change.
+/// If a retry in another region arrived after a compaction, the change would be counted twice. If a cancellation
+/// arrived late, it would undo an acknowledged change.
 #[tokio::test]
 async fn a_ledger_in_several_regions_refuses_compact_and_cancel() -> Result<()> {
     with_replicas(async |home, _| {
@@ -185,9 +185,9 @@ async fn a_ledger_in_several_regions_refuses_compact_and_cancel() -> Result<()> 
     .await
 }
 
-/// A ledger that was created for one region is refused to stores of several regions, and the reverse.
+/// A store for several regions refuses a ledger that was created for one region, and the reverse.
 #[tokio::test]
-async fn a_ledger_never_changes_between_one_and_several_regions() -> Result<()> {
+async fn a_ledger_keeps_the_regions_setting_of_its_creation() -> Result<()> {
     with_replicas(async |home, _| {
         let (one, many) = (home.plain().await?, home.store(several).await?);
         let _ = one.ledger(&"one".parse()?)?.apply(&"key".parse()?, &Change::new("op".parse()?, 1)).await?;
@@ -212,7 +212,7 @@ async fn a_ledger_never_changes_between_one_and_several_regions() -> Result<()> 
 
 /// Only ledgers can be used in several regions.
 #[tokio::test]
-async fn a_bank_is_refused_in_a_second_region_also_with_several() -> Result<()> {
+async fn a_store_for_several_regions_refuses_a_bank_in_a_second_region() -> Result<()> {
     with_replicas(async |home, abroad| {
         home.store(several).await?.item_bank(&"namespace".parse()?)?.add(&items(1)?).await?;
         home.arrives_in(abroad).await?;

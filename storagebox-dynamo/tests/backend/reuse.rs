@@ -13,7 +13,7 @@ use crate::workload::LEASES;
 const MINUTE: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const TIMES: usize = 200;
-/// The number of a run from which on the row of the id does not grow. This run is aborted, like every second run.
+/// The number of the run from which on the row of the id no longer grows.
 const SETTLED: usize = 20;
 
 async fn begun(leases: &dyn LeaseRepo, number: usize) -> Result<Lease> {
@@ -50,7 +50,7 @@ fn a_repeatedly_used_id_costs_the_same_each_time() -> Result<()> {
     })
 }
 
-/// A run stays ended, whether it was aborted or completed, and however many runs follow.
+/// A run stays ended after an abort and after a completion, however many runs follow.
 #[test]
 fn every_ended_run_stays_ended() -> Result<()> {
     with_place(async |place| {
@@ -81,7 +81,7 @@ fn every_ended_run_stays_ended() -> Result<()> {
     })
 }
 
-/// Earlier versions wrote the list `h` in place of the tag.
+/// Earlier versions wrote the list `h` instead of the tag.
 #[test]
 fn an_id_with_a_row_of_an_earlier_version_can_be_used_again() -> Result<()> {
     with_place(async |place| {
@@ -101,7 +101,7 @@ fn an_id_with_a_row_of_an_earlier_version_can_be_used_again() -> Result<()> {
     })
 }
 
-/// Rewrites the rows with a tag as earlier versions wrote them.
+/// Rewrites the rows that have a tag: removes the tag and adds the list `h`, as earlier versions wrote the rows.
 async fn take_tags(place: &Place) -> Result<()> {
     for mut row in place.rows().await? {
         if row.remove("t").is_some() {

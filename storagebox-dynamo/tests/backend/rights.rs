@@ -19,7 +19,7 @@ use crate::support::Place;
 use crate::workload::{STORE, builder};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// Longer than any memory in these tests.
+/// A time that is longer than any memory in these tests.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// An action and its resource.
@@ -29,7 +29,7 @@ fn right(action: &str, resource: &str) -> Right {
     (action.to_owned(), resource.to_owned())
 }
 
-/// Returns the rights that the README's policies grant in statements whose names begin with `names`.
+/// Returns the rights that the README's policies grant in the statements whose ids begin with `names`.
 fn granted(names: &str) -> BTreeSet<Right> {
     let readme = read("README.md");
     let policies = section(&readme, "Rights").split("```json\n").skip(1);
@@ -69,7 +69,7 @@ fn asked_by(exchange: &Exchange, table: &str) -> Vec<Right> {
     }
 }
 
-/// Returns the rights of the parts of a transaction. Each part needs the right of the same single request.
+/// Returns the rights of a transaction. Each write needs the same right as a single request.
 fn parts_of(request: &Value, table: &str) -> Vec<Right> {
     let parts = request["TransactItems"].as_array().unwrap().iter().flat_map(|part| part.as_object().unwrap());
     let part =
@@ -120,7 +120,7 @@ fn setup_needs_exactly_the_rights_of_the_readme() -> Result<()> {
     })
 }
 
-/// Makes rare calls, whose requests the usual calls do not send.
+/// Rare calls, which send requests that the usual calls do not send.
 impl Metered {
     pub(crate) async fn unusual_calls(&mut self, place: &Place) -> Result<()> {
         self.lapsed_holds(place).await?;
@@ -147,7 +147,7 @@ impl Metered {
         Ok(())
     }
 
-    /// Takes an item whose claim is forgotten and is still named in the item's row.
+    /// Takes an item whose row still names a claim that is forgotten.
     async fn forgotten_claims(&mut self, place: &Place) -> Result<()> {
         let store = self.another(place.builder().remember(Retention::For(SECOND)))?;
         let bank = store.item_bank(&"forgetting".parse()?)?;
@@ -159,7 +159,7 @@ impl Metered {
         Ok(())
     }
 
-    /// Makes changes for which shards borrow room from others, and one for which no shard has room.
+    /// Makes changes for which shards borrow room from others, and a change that no shard has room for.
     async fn loans(&mut self) -> Result<()> {
         let (bounds, retention) = (Bounds::at_least(0), Retention::Forever);
         let counters = self.store.counter(&"lending".parse()?, Strategy::Sharded { shards: 4, bounds, retention })?;

@@ -18,7 +18,7 @@ fn run(test: impl Future<Output = Result<()>>) -> Result<()> {
     Builder::new_current_thread().enable_all().build().map_err(failed)?.block_on(test)
 }
 
-/// Runs a test as [`with_table`] does, in the runtime of the caller.
+/// Runs a test with its own table, which is set up, in the runtime of the caller.
 pub(crate) async fn in_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
     let table = Table::shared().await?;
     let outcome = test(&table).await;
@@ -26,17 +26,18 @@ pub(crate) async fn in_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) 
     outcome
 }
 
-/// Runs a test with its own table, which is set up.
+/// Runs a test with its own table, which is set up, in a new runtime.
 pub(crate) fn with_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
     run(in_table(test))
 }
 
-/// Runs a test as [`with_place`] does, in the runtime of the caller.
+/// Runs a test with its own [`Place`] (a key prefix in a new table, and a clock that stands still), in the runtime of
+/// the caller.
 pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     in_table(async |table| test(&table.place().await?).await).await
 }
 
-/// Runs a test with its own place, whose clock stands still.
+/// Runs a test with its own [`Place`] (a key prefix in a new table, and a clock that stands still), in a new runtime.
 pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     run(in_place(test))
 }
@@ -49,7 +50,7 @@ pub(crate) async fn recorded(table: &Arc<Table>, builder: DynamoBuilder) -> Resu
     Ok((builder.from_client(&client)?, faults))
 }
 
-/// A marker for [`Gate`]: a delay of this length lasts until the gate is opened.
+/// The delay of a request that a [`Gate`] holds. The delay lasts until the test opens the gate.
 const AT_THE_GATE: Duration = Duration::from_secs(540);
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -66,7 +67,7 @@ impl Gate {
     /// Lets a request pass, in a script that holds a later request at the gate.
     pub(crate) const PASS: Fault = Fault::Delay(Duration::ZERO);
 
-    /// Returns a store and its faults as [`recorded`] does, with this gate as the driver's timer.
+    /// Returns a store whose driver has this gate as its timer, and the control of the store's faults.
     pub(crate) async fn store(&self, table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
         let faults = Faults::new(table.http());
         let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -75,12 +76,11 @@ impl Gate {
         Ok((builder.call_timeout(PATIENCE).from_client(&client)?, faults))
     }
 
-    /// Waits until a request is held.
+    /// Waits until the gate holds a request.
     pub(crate) async fn reached(&self) {
         self.reached_by(1).await;
     }
 
-    /// Waits until `many` requests are held.
     pub(crate) async fn reached_by(&self, many: usize) {
         // This gate has a sender, so the channel is not closed.
         let _ = self.waiting.subscribe().wait_for(|waiting| *waiting >= many).await;

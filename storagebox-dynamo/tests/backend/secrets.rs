@@ -67,7 +67,7 @@ impl ProvideCredentials for NoKeys {
     }
 }
 
-/// The credentials are missing in the first case, and cannot be fetched now in the second case.
+/// One store has no credentials. Another store cannot fetch its credentials.
 #[test]
 fn missing_credentials_are_denied_and_failed_ones_unavailable() -> Result<()> {
     with_table(async |table| {
@@ -81,7 +81,7 @@ fn missing_credentials_are_denied_and_failed_ones_unavailable() -> Result<()> {
     })
 }
 
-/// The types from which a store is built show neither its keys nor its data.
+/// The store signs with a secret key, and its bank has an item.
 #[test]
 fn no_public_type_shows_a_key_or_an_item() -> Result<()> {
     with_place(async |place| {
@@ -110,7 +110,7 @@ fn no_error_shows_an_item_or_a_value() -> Result<()> {
     })
 }
 
-/// Returns how many calls on an item or a value fail while every request has this fault.
+/// Makes calls on an item and on a value while every request has this fault. Returns how many of them fail.
 async fn failing(place: &Place, fault: Fault) -> Result<usize> {
     let faults = Faults::new(place.table.http());
     let driver = client(&place.table, Some(SharedHttpClient::new(faults.clone()))).await;

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use crate::scene::{with_place, with_table};
 use crate::support::{Table, failed};
 
-/// Returns a store on another table, which may not exist yet, and the table's name.
+/// Returns the name of another table on the same server, and a store on this other table.
 async fn beside(table: &Table, name: &str) -> Result<(String, DynamoStore)> {
     let name = format!("{}-{name}", table.name);
     let store = table.builder().table(name.as_str()).from_client(&table.client(None, None).await)?;
@@ -53,7 +53,7 @@ fn a_second_setup_changes_nothing() -> Result<()> {
     })
 }
 
-/// Checks the table by the server's description.
+/// Checks the table's keys, index and settings in the description that the server returns.
 async fn has_its_shape(table: &Table, name: &str) -> Result<()> {
     let described = table.raw().describe_table().table_name(name).send().await.map_err(failed)?;
     let described = described.table.ok_or_else(|| failed("no table"))?;
@@ -84,9 +84,9 @@ fn without_a_table_every_call_returns_not_set_up() -> Result<()> {
     })
 }
 
-/// One table has another key, the other lacks the index. `setup` changes neither.
+/// One table has another key, and one table lacks the index. `setup` changes neither table.
 #[test]
-fn the_refusal_of_a_table_of_another_shape_names_the_readme() -> Result<()> {
+fn setup_refuses_a_table_of_another_shape_and_names_the_readme() -> Result<()> {
     with_table(async |table| {
         for keys in [&["id"][..], &["pk", "sk"]] {
             let (name, store) = beside(table, &format!("of-{}", keys.len())).await?;
@@ -113,7 +113,7 @@ async fn create(table: &Table, name: &str, keys: &[&str]) -> Result<()> {
     request.send().await.map(drop).map_err(failed)
 }
 
-/// The namespace has a row format that only a newer version of the library knows.
+/// The namespace has a row format that only a newer version knows.
 #[test]
 fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
     with_place(async |place| {
@@ -139,7 +139,7 @@ fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
     })
 }
 
-/// A namespace does not depend on the settings of a client that opens it later.
+/// Another client with another number of shards opens the namespace later.
 #[test]
 fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
     with_place(async |place| {

@@ -11,7 +11,7 @@ use crate::support::Place;
 const APPLIED: Counted = Counted::Applied { value: None };
 const AGAIN: Counted = Counted::AlreadyApplied { value: None };
 
-/// Returns the counter of the article's bins, with ten shards and a floor of 0.
+/// Returns a counter with ten shards (the bins of article 5) and a floor of 0.
 async fn bins(place: &Place) -> Result<(Arc<dyn Counter>, Faults)> {
     let strategy = Strategy::Sharded { shards: 10, bounds: Bounds::at_least(0), retention: Retention::Forever };
     let (store, faults) = recorded(&place.table, place.builder()).await?;
@@ -30,7 +30,7 @@ async fn value(bins: &Arc<dyn Counter>) -> Result<i64> {
     bins.value(&Key::new("abc123")?).await
 }
 
-/// The delivery is spread over all shards, so each sale finds room in its own shard.
+/// The delivery is spread over all shards, so each sale finds stock in its own shard.
 #[test]
 fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
     with_place(async |place| {
@@ -62,10 +62,9 @@ fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
     })
 }
 
-/// An attempt on all shards and an attempt on one shard have the same marker, so only one of them counts, whenever it
-/// arrives.
+/// An attempt on all shards and an attempt on one shard write the same marker, so only one of them is applied.
 #[test]
-fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
+fn an_increment_on_all_shards_counts_once_after_lost_replies() -> Result<()> {
     with_place(async |place| {
         let (bins, faults) = bins(place).await?;
         let mut expected = 0;
@@ -110,7 +109,7 @@ fn a_delivery_that_was_cancelled_reaches_no_shard() -> Result<()> {
     })
 }
 
-/// The shares do not fit into each shard, but the whole change fits into all shards together.
+/// Some shards have too little room for their shares, but all shards together have enough.
 #[test]
 fn a_delivery_too_large_for_each_shard_uses_the_room_of_others() -> Result<()> {
     with_place(async |place| {

@@ -9,9 +9,9 @@ use crate::metered::{self, Metered};
 use crate::readme::compared;
 use crate::scene::with_place;
 
-/// Enough operations for rows of several write units.
+/// The number of operations: so many that some rows cost several write units.
 const OPERATIONS: u32 = 60;
-/// The columns of the README's table.
+/// The numbers of operations in the columns of the README's table.
 const COLUMNS: [u32; 4] = [10, 100, 1_000, 10_000];
 
 /// Returns each strategy. A set and a window have room for `operations`.
@@ -31,8 +31,8 @@ fn strategies(operations: u32) -> [(&'static str, Strategy); 9] {
     ]
 }
 
-/// The calculation assumes numbers of any size. The numbers here are small, so the calculated cost may be a fifth too
-/// high.
+/// The calculation assumes the largest numbers. The numbers in this test are small, so the calculated cost may be a
+/// fifth too high.
 #[test]
 fn the_calculated_cost_is_at_most_a_fifth_above_the_real_cost() -> Result<()> {
     with_place(async |place| {
@@ -84,7 +84,7 @@ fn grouped(number: u32) -> String {
     if number < 1_000 { number.to_string() } else { format!("{},{:03}", number / 1_000, number % 1_000) }
 }
 
-/// The rate is steady, and all calls use one clock. An operation stays in the row for its lifetime and the skew.
+/// Changes come at a steady rate. An operation stays in the row for its lifetime plus the skew.
 #[test]
 fn a_window_with_room_for_its_rate_is_not_full() -> Result<()> {
     const RATE: u32 = 10;

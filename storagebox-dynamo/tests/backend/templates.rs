@@ -9,7 +9,7 @@ use crate::readme::{block, read, section};
 use crate::scene::in_table;
 use crate::support::failed;
 
-/// The requests of `setup`, with the table name of the templates.
+/// The bodies of the requests that `setup` sends for the table of the templates.
 struct Asked {
     table: Value,
     ttl: Value,
@@ -87,7 +87,7 @@ async fn the_terraform_template_creates_the_table_of_setup() -> Result<()> {
     Ok(())
 }
 
-/// Parses the part of Terraform's language that the README uses: named blocks, each as a list, and JSON values.
+/// Parses the part of Terraform's language that the README uses: named blocks, which become lists, and JSON values.
 fn blocks<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Value {
     let mut block = Map::new();
     while let Some(line) = lines.next() {

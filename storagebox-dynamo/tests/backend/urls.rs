@@ -39,7 +39,7 @@ fn a_url_with_credentials_is_refused() {
 }
 
 #[test]
-fn an_invalid_url_is_refused_and_not_shown() {
+fn the_error_for_an_invalid_url_does_not_show_the_url() {
     for url in [
         "",
         "hunter2",
@@ -63,7 +63,7 @@ fn unknown_query_keys_are_refused() {
 }
 
 #[test]
-fn invalid_values_are_refused() {
+fn invalid_values_of_query_keys_are_refused() {
     for (pair, because) in [
         ("endpoint=localhost:8000", "endpoint"),
         ("endpoint=ftp://localhost", "endpoint"),
@@ -120,9 +120,9 @@ fn every_query_key_is_accepted_and_decoded() {
     assert!(DynamoStore::connect(&NOWHERE.replace("http://", "https%3a%2f%2f")).is_ok());
 }
 
-/// The same rules apply to settings in code.
+/// Settings that a program sets on the builder have the same rules as those in a URL.
 #[test]
-fn a_builder_is_checked_when_it_is_used() {
+fn a_builder_with_an_invalid_setting_does_not_connect() {
     let builder = DynamoStore::builder;
     for (name, builder) in [
         ("shards", builder().shards(0)),
@@ -138,10 +138,10 @@ fn a_builder_is_checked_when_it_is_used() {
 }
 
 #[test]
-fn whatever_a_url_says() {
+fn fuzz_url_is_read_or_refused() {
     let known = [
         "dynamodb://eu-west-1/storagebox?endpoint=http://127.0.0.1:1&prefix=a&remember=7d",
         "dynamodb://eu-west-1/table?call_timeout=10s&max_skew=500ms&shards=7&remember=forever",
     ];
-    urls::whatever(DynamoStore::connect, &known);
+    urls::fuzz(DynamoStore::connect, &known);
 }

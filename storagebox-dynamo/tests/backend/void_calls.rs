@@ -25,8 +25,7 @@ async fn empty_bank(place: &Place) -> Result<(Arc<dyn ItemBank>, ClaimId)> {
     Ok((place.store().await?.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?))
 }
 
-/// The late attempt reads that the claim is unknown, or that only another call is void. Its own call becomes void
-/// before the attempt writes.
+/// The late attempt reads that its claim is unknown. The call becomes void before the attempt writes.
 #[test]
 fn a_late_take_of_a_void_call_takes_nothing() -> Result<()> {
     for others in [0, 1] {
@@ -58,10 +57,10 @@ fn a_late_take_of_a_void_call_takes_nothing() -> Result<()> {
     Ok(())
 }
 
-/// The lost attempt takes the item between the read and the write of the repeated attempt, so the call returns no
-/// refusal.
+/// The lost attempt takes the item after the repeated attempt has read and before it writes. So the call does not
+/// return a refusal.
 #[test]
-fn a_take_that_arrives_before_its_call_is_void_counts() -> Result<()> {
+fn a_lost_take_is_applied_if_it_arrives_before_the_refusal() -> Result<()> {
     with_place(async |place| {
         let (gate, (bank, claim)) = (Gate::default(), empty_bank(place).await?);
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -81,7 +80,7 @@ fn a_take_that_arrives_before_its_call_is_void_counts() -> Result<()> {
     })
 }
 
-/// The calls stay void when another call takes an item for the claim, until the claim is retired.
+/// The calls stay void even if another call takes an item for the claim.
 #[test]
 fn void_calls_stay_void_until_their_claim_is_retired() -> Result<()> {
     with_place(async |place| {
@@ -104,7 +103,7 @@ fn void_calls_stay_void_until_their_claim_is_retired() -> Result<()> {
     })
 }
 
-/// By the clock of the late attempt, the claim has ended. By the clock of the repeated attempt, it still holds.
+/// The claim has ended by the clock of the late attempt, and still holds by the clock of the repeated attempt.
 #[test]
 fn a_late_retire_of_a_void_call_forgets_nothing() -> Result<()> {
     with_place(async |place| {
@@ -160,9 +159,10 @@ fn requests(faults: &Faults) -> u64 {
     sent
 }
 
-/// A first attempt that is refused writes nothing. The write of a repeated attempt may be lost as well.
+/// The first attempt of a call writes nothing if it is refused. A repeated attempt returns the refusal even if the
+/// request or reply of its write is lost.
 #[test]
-fn only_a_repeated_refusal_writes() -> Result<()> {
+fn only_a_repeated_attempt_writes_its_refusal() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);

@@ -23,9 +23,8 @@ pub(crate) const ORDERED: &str = "ordered values";
 pub(crate) const STORE: &str = "store";
 
 pub(crate) const HOUR: Duration = Duration::from_secs(3_600);
-/// The number of items in the bank.
 const ITEMS: usize = 100;
-/// The length of texts in bytes, so that an item and its id have 400 bytes together.
+/// The length of a text in bytes. An item and its id together have 400 bytes.
 const TEXT: usize = 200;
 
 pub(crate) const STRATEGIES: [(&str, Strategy); 8] = [
@@ -39,7 +38,6 @@ pub(crate) const STRATEGIES: [(&str, Strategy); 8] = [
     ("Sharded", Strategy::Sharded { shards: 8, bounds: Bounds::NONE, retention: Retention::Forever }),
 ];
 
-/// Returns a text of `TEXT` bytes that begins with this name.
 fn text(name: &str) -> String {
     format!("{name:-<TEXT$}")
 }
@@ -60,13 +58,13 @@ pub(crate) fn items(count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(text(&format!("code-{number}")))).collect()
 }
 
-/// Returns a builder that fetches a thousand candidates at once, so that no call of the workload fetches more.
+/// Returns a builder that fetches a thousand candidates at once, which is more than the workload takes.
 pub(crate) fn builder(place: &Place) -> DynamoBuilder {
     place.builder().fetch_limit(1_000).protect(true)
 }
 
 impl Metered {
-    /// Makes every call. Namespaces are created before their first noted call.
+    /// Makes every call of the store. Creates each namespace before the first call whose cost is noted.
     pub(crate) async fn every_call(&mut self, place: &Place) -> Result<()> {
         self.bank().await?;
         self.bank_again(place).await?;
@@ -103,7 +101,7 @@ impl Metered {
         self.note(BANK, "`release`, unknown", bank.release(&claim("eve")?)).await.map(drop)
     }
 
-    /// Takes items until the store has fetched all candidates: after a page that is not full, it reads the whole bank.
+    /// Takes items until the store has fetched all candidates.
     async fn have_all_candidates(&mut self, bank: &dyn ItemBank) -> Result<()> {
         self.aside();
         for number in 0..ITEMS {
@@ -302,7 +300,7 @@ impl Metered {
     }
 }
 
-/// Returns a commit on the present version that adds this entry.
+/// Returns a commit that adds this entry, on the entity's present version.
 async fn commit_of(entities: &dyn EntityLedger, entry: &EntryId, change: EntityChange) -> Result<Commit> {
     Ok(Commit {
         key: entry.key.clone(),

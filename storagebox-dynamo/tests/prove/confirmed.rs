@@ -15,7 +15,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 #[ignore = "it takes a minute: cargo xtask prove dynamo"]
-async fn five_thousand_confirmed_holds_cost_the_last_takers_nothing() -> Result<()> {
+async fn five_thousand_confirmed_holds_cost_later_takes_no_requests() -> Result<()> {
     let table = Table::shared().await?;
     let place = table.place().await?;
     let early = place.store().await?.item_bank(&"namespace".parse()?)?;

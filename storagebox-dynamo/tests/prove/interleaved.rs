@@ -16,10 +16,9 @@ use crate::support::{Place, failed};
 const MINUTE: Duration = Duration::from_secs(60);
 const ADA: &str = "ada";
 const BOB: &str = "bob";
-/// More requests than any of these calls sends.
+/// A number that is greater than the number of requests of any call in `HELD`.
 const MOST_REQUESTS: usize = 8;
 
-/// A step of a caller.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Take(&'static str),
@@ -27,13 +26,13 @@ enum Step {
     Release(&'static str),
     Extend(&'static str),
     Withdraw,
-    /// Waits until ada's hold has lapsed.
+    /// Waits until the hold of the claim `ADA` has lapsed.
     Wait,
 }
 
 use Step::{Confirm, Extend, Release, Take, Wait, Withdraw};
 
-/// The steps before the held call.
+/// The steps before the call whose requests are held.
 const BEFORE: [&[Step]; 3] = [&[], &[Take(ADA)], &[Take(ADA), Wait]];
 
 /// The call whose requests are held.
@@ -53,7 +52,7 @@ const MEANWHILE: [&[Step]; 10] = [
     &[Wait, Extend(ADA), Take(BOB), Release(BOB)],
 ];
 
-/// An outcome that later calls must agree with.
+/// An outcome that all later calls must agree with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     Nothing,
@@ -106,7 +105,7 @@ fn item() -> Result<Item> {
     Item::new("code")
 }
 
-/// The steps of the two callers, and the number of the request that is held.
+/// One case: the steps of the two callers, and the number of the request that is held.
 struct Cell<'a> {
     place: &'a Place,
     before: &'a [Step],
@@ -120,7 +119,7 @@ impl Cell<'_> {
         format!("{:?}, {:?} held at {}, {:?}", self.before, self.held, self.request, self.meanwhile)
     }
 
-    /// Runs the steps. Returns whether the call has a request of this number.
+    /// Makes the steps of the case. Returns `false` if the held call has no request with the case's number.
     async fn holds(&self, other: &dyn ItemBank, bank: &str) -> Result<bool> {
         let gate = Gate::default();
         let (store, faults) = gate.store(&self.place.table, self.place.builder()).await?;
@@ -202,7 +201,7 @@ fn is_confirmed(state: &ClaimState) -> bool {
 
 #[test]
 #[ignore = "it takes a minute: cargo xtask prove dynamo"]
-fn an_item_has_one_holder_whatever_runs_while_a_request_is_held() -> Result<()> {
+fn an_item_has_one_holder_under_every_interleaving_of_two_callers() -> Result<()> {
     with_place(async |place| {
         let other = place.store().await?;
         let (mut cells, mut wrong) = (0, vec![]);

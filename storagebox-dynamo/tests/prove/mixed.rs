@@ -19,10 +19,10 @@ use process::{Kind, Process, Tables};
 const ITEMS: usize = 20_000;
 /// The number of processes of each kind.
 const EACH: usize = 4;
-/// The number of ids per process of this library. The package is slower, so its processes get fewer.
+/// The number of ids per Rust process. The slower Python processes get fewer ids.
 const IDS_OF_OURS: usize = 3_500;
 const IDS_OF_THEIRS: usize = ITEMS / EACH - IDS_OF_OURS;
-/// Each process also serves every tenth id of its neighbour.
+/// Each process makes `assign` calls for its own ids, and for every tenth id of another process.
 const SHARED: usize = 10;
 /// The number of kills, and the longest time between two of them.
 const KILLS: usize = 40;
@@ -45,7 +45,7 @@ async fn killed_rust_processes_lose_no_item() -> Result<()> {
     Ok(())
 }
 
-/// A Python process may lose an item when it is killed. This loss does not depend on this library.
+/// A Python process may lose an item when it is killed, with or without this library.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove dynamo"]
 async fn killed_python_processes_lose_at_most_one_item_per_kill() -> Result<()> {
@@ -56,7 +56,6 @@ async fn killed_python_processes_lose_at_most_one_item_per_kill() -> Result<()> 
     Ok(())
 }
 
-/// The state of the bank at the end.
 #[derive(Debug)]
 struct Found {
     /// Items that are in neither table.
@@ -93,7 +92,7 @@ async fn together(name: &str, killed: Option<Kind>) -> Result<Found> {
     Ok(found)
 }
 
-/// Starts all processes. Neighbours are of different kinds.
+/// Starts all processes. The two kinds alternate.
 fn started(tables: &Tables, folder: &Path) -> Result<Vec<Process>> {
     let own: Vec<Vec<String>> = (0..2 * EACH).map(|number| own_ids(number).collect()).collect();
     let processes = own.iter().enumerate().map(|(number, ids)| {
@@ -117,7 +116,8 @@ fn own_ids(number: usize) -> impl Iterator<Item = String> {
     (0..count).map(move |id| format!("customer-{number}-{id}"))
 }
 
-/// Kills processes of a kind at random times and starts them again, until all have ended.
+/// Kills processes of this kind at random times and restarts them, until all processes have ended. Returns the number
+/// of kills.
 async fn tend(processes: &mut [Process], killed: Option<Kind>) -> Result<usize> {
     let mut kills = 0;
     loop {
@@ -155,7 +155,8 @@ fn told(processes: &[Process]) -> Result<(Told, BTreeMap<Kind, usize>)> {
     Ok((told, by))
 }
 
-/// Checks that no id got two items, that its record agrees, and that no item has two ids or is given and free.
+/// Checks that no id got two items, that each record has the item that its id got, and that no item has two ids or is
+/// both given and free.
 async fn judge(articles: &Articles, told: &Told) -> Result<Found> {
     let (free, given) = (articles.free().await?, articles.given().await?);
     let mut unserved = 0;

@@ -12,10 +12,10 @@ const TIMES: usize = 20_000;
 const BETWEEN: Duration = Duration::from_secs(26);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Every operation is remembered until the end, because the memory is seven days.
+/// The memory is seven days, so all operations are remembered until the end of the test.
 #[tokio::test]
 #[ignore = "it takes minutes: cargo xtask prove dynamo"]
-async fn twenty_thousand_runs_of_one_id_cost_the_same_to_the_end() -> Result<()> {
+async fn each_of_twenty_thousand_runs_of_one_id_costs_the_same() -> Result<()> {
     let table = Table::shared().await?;
     let place = table.place().await?;
     let faults = Faults::new(table.http());

@@ -66,17 +66,15 @@ impl Articles {
         DynamoStore::builder().table(self.items.as_str())
     }
 
-    /// Creates a client.
     pub async fn driver(&self) -> Driver {
         self.table.client(None, None).await
     }
 
-    /// Opens the tables with a new client.
     pub async fn open(&self) -> Result<ArticleTables> {
         self.builder().article_tables_from_client(&self.driver().await, &self.records)
     }
 
-    /// Opens the tables with a new client without faults, and returns the control that adds faults.
+    /// Opens the tables with a new client, and returns the control that adds faults to the client's requests.
     pub async fn through(&self, builder: DynamoBuilder) -> Result<(ArticleTables, Faults)> {
         let faults = Faults::new(self.table.http());
         let http = SharedHttpClient::new(faults.clone());
@@ -84,7 +82,7 @@ impl Articles {
         Ok((builder.article_tables_from_client(&client, &self.records)?, faults))
     }
 
-    /// Opens the tables, and adds this number of items.
+    /// Opens the tables and adds `count` items.
     pub async fn filled(&self, count: usize) -> Result<ArticleTables> {
         let tables = self.open().await?;
         tables.add(&items(count)?).await?;

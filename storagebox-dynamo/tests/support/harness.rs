@@ -20,7 +20,6 @@ use tokio::runtime::Runtime;
 
 use super::place::{PATIENCE, Place, Table, failed};
 
-/// The configuration of the stores under test.
 #[derive(Clone, Debug)]
 pub struct SetUp {
     pub name: String,
@@ -34,14 +33,13 @@ impl SetUp {
     }
 }
 
-/// The number of attempts of a caller under constant faults.
+/// The number of attempts that a caller makes while all requests may have faults.
 const ATTEMPTS: usize = 40;
 
-/// The suite's harness.
 pub struct DynamoHarness {
     table: Arc<Table>,
     set_up: SetUp,
-    /// The clients' connection to the server, which counts faults.
+    /// The connection of the clients, which adds faults to requests and counts them.
     faults: Faults,
 }
 
@@ -55,7 +53,6 @@ impl DynamoHarness {
         Self { table, set_up, faults }
     }
 
-    /// Returns the faults so far.
     pub fn faults(&self) -> Faults {
         self.faults.clone()
     }
@@ -76,10 +73,10 @@ pub async fn open_beside(address: String) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(Place::opened_at(&address).await?))
 }
 
-/// A prefix of keys for one case.
+/// The prefix of one case's keys.
 struct Keys {
     place: Place,
-    /// The clients' connection to the server, if the case has faults.
+    /// The connection of the clients, if the case has faults.
     faults: Option<Faults>,
 }
 

@@ -18,13 +18,12 @@ use storagebox_testkit::dynamodb::{Data, Dynamo};
 use storagebox_testkit::servers;
 use tokio::task::spawn_blocking;
 
-/// The word for the endpoint of AWS in an address.
+/// The word that stands for the endpoint of AWS in an address.
 const AWS: &str = "aws";
 
-/// Longer than a case may run without progress, so that no call times out on a busy machine.
+/// The timeout of calls in tests: so long that no call times out on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A temporary table.
 #[derive(Debug)]
 pub struct Table {
     pub name: String,
@@ -37,7 +36,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates a table on this program's server, which `STORAGEBOX_TEST_DYNAMO_URL` names or which is local.
+    /// Creates a table on the server that `STORAGEBOX_TEST_DYNAMO_URL` names, or else on this program's local server.
     pub async fn shared() -> Result<Arc<Self>> {
         let server = servers::shared_dynamodb().map_err(failed)?;
         Self::create(server.url(), None).await
@@ -77,7 +76,7 @@ impl Table {
         &self.driver
     }
 
-    /// Returns the endpoint as results name it.
+    /// Returns the name of the endpoint in printed results.
     pub fn endpoint(&self) -> String {
         self.endpoint.clone().unwrap_or_else(|| format!("AWS {}", self.region))
     }
@@ -87,7 +86,7 @@ impl Table {
         std::net::ToSocketAddrs::to_socket_addrs(endpoint).ok()?.next()
     }
 
-    /// Creates a client, for this address and with this HTTP client if they are given.
+    /// Creates a client for this address and with this HTTP client. `None` stands for the table's own server or client.
     pub async fn client(&self, address: Option<SocketAddr>, http: Option<SharedHttpClient>) -> Driver {
         let other = address.map(|address| format!("http://{address}"));
         driver(&self.region, other.as_deref().or(self.endpoint.as_deref()), http).await
@@ -105,7 +104,7 @@ impl Table {
         Place { table: Arc::clone(self), name, prefix, clock: ManualClock::new() }
     }
 
-    /// Returns an empty place for one case: a new table on an emulator, and a prefix of this table on AWS.
+    /// Returns an empty place for one case. The place is a new table on an emulator, and a prefix in this table on AWS.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
         let mut place = self.bare();
         if self.endpoint.is_none() {
@@ -134,20 +133,18 @@ impl Table {
 #[derive(Clone, Debug)]
 pub struct Place {
     pub table: Arc<Table>,
-    /// The name of its table.
     pub name: String,
     pub prefix: String,
     pub clock: ManualClock,
 }
 
 impl Place {
-    /// Returns a builder with the place's clock. All clients have this clock, so the skew is 0.
+    /// Returns a builder with the place's clock. All clients share this clock, so the skew is 0.
     pub fn builder(&self) -> DynamoBuilder {
         let builder = self.table.builder().table(self.name.as_str()).prefix(self.prefix.as_str());
         builder.max_skew(Duration::ZERO).clock(self.clock.clone())
     }
 
-    /// Opens a store with a new client.
     pub async fn store(&self) -> Result<DynamoStore> {
         self.builder().from_client(&self.table.client(None, None).await)
     }
@@ -158,7 +155,7 @@ impl Place {
         [&self.table.region, endpoint, &self.name, &self.prefix].join(" ")
     }
 
-    /// Opens a store at the address of another process's place.
+    /// Opens a store on a place of another process, at its address.
     pub async fn opened_at(address: &str) -> Result<DynamoStore> {
         let parts: Vec<&str> = address.split(' ').collect();
         let [region, endpoint, table, prefix] = parts[..] else { return Err(failed("no address of a place")) };
@@ -177,7 +174,7 @@ impl Place {
     }
 }
 
-/// Creates a client, with keys that every emulator accepts, or with the environment's keys for AWS.
+/// Creates a client. On AWS it has the keys of the environment, and else keys that every emulator accepts.
 pub async fn driver(region: &str, endpoint: Option<&str>, http: Option<SharedHttpClient>) -> Driver {
     let http = http.unwrap_or_else(|| plain_http(endpoint));
     let Some(endpoint) = endpoint else { return of_aws(region, http).await };
@@ -190,7 +187,7 @@ pub async fn driver(region: &str, endpoint: Option<&str>, http: Option<SharedHtt
     Driver::from_conf(config.build())
 }
 
-/// Creates an HTTP client, with TLS for AWS and without it for an emulator.
+/// Creates an HTTP client: with TLS for AWS, and without TLS for an emulator.
 fn plain_http(endpoint: Option<&str>) -> SharedHttpClient {
     use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
     let http = aws_smithy_http_client::Builder::new();

@@ -22,7 +22,6 @@ pub(crate) struct MemoryLedger {
     cells: Keyed<Key, Entries>,
 }
 
-/// The entries of one key.
 #[derive(Clone, Debug, Default)]
 struct Entries {
     /// The sum of `compacted` and all entries.
@@ -99,7 +98,8 @@ impl Entries {
         Page { next: entries.last().filter(|_| !is_last).map(cursor_after), entries }
     }
 
-    /// Merges at most `limit` entries that are not younger than the horizon, the oldest first, and returns how many.
+    /// Merges at most `limit` entries that are not later than `horizon`, the oldest first. Returns the number of merged
+    /// entries.
     fn compact(&mut self, horizon: i64, limit: usize) -> usize {
         self.void.forget_up_to(usize::MAX, |since| since <= horizon);
         let mut merged = 0;
@@ -109,8 +109,8 @@ impl Entries {
         merged
     }
 
-    /// Merges the oldest entry into the sum if it is not younger than the horizon and the sum stays within `i64`.
-    /// Returns whether it was merged.
+    /// Merges the oldest entry into the sum. Returns false if the entry is later than `horizon` or the sum would
+    /// overflow.
     fn merge_first(&mut self, horizon: i64) -> bool {
         let Some(first) = self.by_time.first_entry().filter(|entry| entry.key().0 <= horizon) else {
             return false;
@@ -155,7 +155,7 @@ fn shown(((at, op), entry): (&Place, &Entry)) -> Option<LedgerEntry> {
     }
 }
 
-/// The last entry that the previous page of a listing has shown.
+/// The last entry on the previous page of a listing.
 enum After {
     Start,
     Sum,
@@ -188,12 +188,11 @@ impl MemoryLedger {
         Self { settings, cells: Keyed::default() }
     }
 
-    /// Returns the same ledgers, whose calls belong to the transaction `by`.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         Self { settings: self.settings.clone(), cells: self.cells.joined(by) }
     }
 
-    /// Runs `step` on the key's entries and the current time in milliseconds since 1970.
+    /// Calls `step` with the key's entries and the current time in milliseconds since 1970.
     fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Entries, i64) -> T) -> Result<T> {
         let mut cells = self.cells.to_change(key)?;
         let now = self.settings.now().millis();
@@ -259,13 +258,13 @@ impl Ledger for MemoryLedger {
         })
     }
 
-    /// Returns the current value, because an older value would not cost less.
+    /// Returns the current value and ignores the maximum age, because an older value would not be cheaper to read.
     async fn value_within(&self, key: &Key, _max_age: Duration) -> Result<i64> {
         self.value(key).await
     }
 }
 
-/// Returns the milliseconds of a duration, rounded up.
+/// Returns the duration in milliseconds, rounded up.
 fn whole_millis(duration: Duration) -> i64 {
     // No entry may count as older than it is.
     i64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)

@@ -9,11 +9,10 @@ use crate::clock::Time;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ops {
     by_id: HashMap<OpId, Known>,
-    /// The operations in the order in which they are forgotten, the oldest first.
+    /// The operations, each with the time at which it was added, the oldest first.
     by_age: VecDeque<(Time, OpId)>,
 }
 
-/// A remembered operation.
 #[derive(Clone, Debug)]
 pub(super) enum Known {
     Applied { delta: i64, value: Option<i64> },
@@ -38,7 +37,6 @@ impl Ops {
         capacity.is_some_and(|capacity| self.by_id.len() >= capacity as usize)
     }
 
-    /// Forgets at most `most` operations that are past their retention, the oldest first, and returns how many.
     pub(super) fn forget_up_to(&mut self, most: usize, memory: Remember, now: Time) -> usize {
         let mut forgotten = 0;
         while forgotten < most && self.forgets_the_oldest(memory, now) {

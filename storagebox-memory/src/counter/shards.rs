@@ -4,10 +4,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use storagebox_core::{Bounds, Change, Counted, OpId};
 
-/// An integer type in which sums and differences of counter values cannot overflow.
+/// Holds sums and differences of counter values without overflow.
 type Wide = i128;
 
-/// The value that stands for a missing bound. It is beyond any sum of `i64` values.
+/// The value of a missing bound, larger than any sum of `i64` values.
 const FAR: Wide = 1 << 100;
 
 #[derive(Clone, Debug)]
@@ -16,7 +16,6 @@ pub(super) struct Shards {
     shards: Vec<Shard>,
 }
 
-/// A shard of a counter: its parts of the value and of the two bounds.
 #[derive(Clone, Copy, Debug)]
 struct Shard {
     value: Wide,
@@ -25,12 +24,12 @@ struct Shard {
 }
 
 impl Shard {
-    /// Returns how far the value may still move in the direction of `delta`.
+    /// Returns how far the shard's value can move in the direction of `delta`.
     fn room(&self, delta: Wide) -> Wide {
         if delta < 0 { self.value - self.floor } else { self.ceiling - self.value }
     }
 
-    /// Moves one bound outwards by `by`: the floor if `delta` is negative, and otherwise the ceiling.
+    /// Lowers the floor if `delta` is negative, and raises the ceiling otherwise.
     fn widen(&mut self, delta: Wide, by: Wide) {
         if delta < 0 { self.floor -= by } else { self.ceiling += by }
     }
@@ -61,7 +60,7 @@ impl Shards {
         i64::try_from(total).unwrap_or(if total < 0 { i64::MIN } else { i64::MAX })
     }
 
-    /// Returns the total after the change, or the outcome that rejects the change.
+    /// Returns the total after the change, or the outcome if the counter refuses the change.
     pub(super) fn fits(&self, change: &Change) -> Result<i64, Counted> {
         let value = self.total().checked_add(change.delta).ok_or(Counted::Overflow)?;
         if self.bounds.contains(value) && change.bounds.contains(value) {
@@ -70,8 +69,8 @@ impl Shards {
         Err(Counted::OutOfBounds)
     }
 
-    /// Adds the delta to the shard of the operation, which takes room from other shards if needed (C-2). The total must
-    /// have room for the delta.
+    /// Adds the delta to the shard of the operation, with room from other shards if needed (C-2). The total must have
+    /// room for the delta.
     pub(super) fn add(&mut self, op: &OpId, delta: i64) {
         let delta = Wide::from(delta);
         let own = shard_of(op, self.shards.len());

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use storagebox_core::backend::rules::VoidCalls;
 use storagebox_core::{Attempt, Counted, OpId, Result};
 
-/// The operations of a counter that have void calls. They do not count against the capacity of the counter.
+/// The operations of a counter that have void calls.
 #[derive(Clone, Debug)]
 pub(super) struct VoidOps<T>(HashMap<OpId, VoidOp<T>>);
 
@@ -13,7 +13,7 @@ pub(super) struct VoidOps<T>(HashMap<OpId, VoidOp<T>>);
 struct VoidOp<T> {
     calls: VoidCalls,
     refusal: Counted,
-    /// The time at which the latest of the calls became void.
+    /// When the operation's last call became void.
     since: T,
 }
 
@@ -28,13 +28,12 @@ impl<T: Copy> VoidOps<T> {
         self.0.is_empty()
     }
 
-    /// Returns the stored refusal if the call of this attempt is void.
     pub(super) fn find(&self, op: &OpId, attempt: Attempt, is_past: impl Fn(T) -> bool) -> Option<Counted> {
         let known = self.0.get(op).filter(|known| known.calls.contain(attempt) && !is_past(known.since));
         known.map(|known| known.refusal)
     }
 
-    /// Refuses an attempt with `refusal`. Makes its call void if the attempt is repeated.
+    /// Makes the call void if the refused attempt repeats an earlier attempt of the call. Returns `refusal`.
     pub(super) fn refuse(
         &mut self,
         op: &OpId,
@@ -60,7 +59,6 @@ impl<T: Copy> VoidOps<T> {
         self.0.remove(op);
     }
 
-    /// Forgets at most `most` operations whose void calls are past their retention, and returns how many.
     pub(super) fn forget_up_to(&mut self, most: usize, is_past: impl Fn(T) -> bool) -> usize {
         let mut forgotten = 0;
         self.0.retain(|_, known| {

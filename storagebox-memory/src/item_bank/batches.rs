@@ -41,7 +41,7 @@ impl MemoryBank {
         stripe.find(item, hash).map_or(ItemState::Unknown, state)
     }
 
-    /// Calls `step` on each distinct item. Within a transaction, first calls `own` on all items.
+    /// Calls `step` on each distinct item. Within a transaction, calls `own` on all items first.
     fn each(
         &self,
         items: &[Item],
@@ -51,13 +51,13 @@ impl MemoryBank {
         each_of(self.by.as_ref(), || distinct(items), own, step)
     }
 
-    /// Returns the hash and the stripe of an item.
     fn place_of(&self, item: &Item) -> (u64, usize) {
         let hash = self.items.hash(item);
         (hash, Striped::<Stripe>::stripe_of(hash))
     }
 
-    /// Locks the stripe of a new item, and prepares a change of its slot. Returns `None` if the bank knows the item.
+    /// Locks the items that share a lock with the new item, and reserves a slot. Returns `None` if the bank has the
+    /// item.
     fn entered(&self, item: &Item) -> Result<Option<(LockedItems<'_>, u32)>> {
         let (hash, stripe) = self.place_of(item);
         let mut items = self.items.lock(stripe);
@@ -69,8 +69,8 @@ impl MemoryBank {
         Ok(Some((items, index)))
     }
 
-    /// Locks the stripe of an item, and returns its slot and its state, or `None` if the item is unknown. Prepares a
-    /// change of the slot if the state is `from`.
+    /// Locks the item and returns its slot and state, or `None` if the item is unknown. Reserves the slot if the state
+    /// is `from`.
     fn known(&self, item: &Item, from: &ItemState) -> Result<Option<(LockedItems<'_>, u32, ItemState)>> {
         let (hash, stripe) = self.place_of(item);
         let mut items = self.items.lock(stripe);
@@ -82,7 +82,8 @@ impl MemoryBank {
         Ok((state != ItemState::Unknown).then_some((items, index, state)))
     }
 
-    /// Calls `change` on each distinct item whose state is `from`, and `other` with the state of each other item.
+    /// Calls `change` on each distinct item in the state `from`. For any other item, calls `other` with the state of
+    /// the item.
     fn change_each(
         &self,
         items: &[Item],
@@ -130,7 +131,7 @@ impl MemoryBank {
     }
 }
 
-/// Returns each item once, in the order of its first occurrence.
+/// Returns each item once, in the order of the first occurrences.
 fn distinct(items: &[Item]) -> impl Iterator<Item = &Item> {
     let mut seen = hashbrown::HashSet::with_capacity_and_hasher(items.len(), std::hash::RandomState::new());
     items.iter().filter(move |item| seen.insert(*item))

@@ -9,7 +9,6 @@ use crate::clock::Time;
 use crate::config::Settings;
 use crate::transaction::{End as Outcome, Ending, Open, Pending, Touched};
 
-/// The claims of one stripe of a bank.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     table: HashTable<Claim>,
@@ -20,7 +19,7 @@ pub(super) struct Claims {
 #[derive(Debug)]
 struct Claim {
     id: ClaimId,
-    /// The hash of the id, which the table needs when it grows.
+    /// The hash of the id, which the hash table needs when the table grows.
     hash: u64,
     state: State,
 }
@@ -31,7 +30,7 @@ impl Claim {
     }
 }
 
-/// The state of a claim. A hold is also stored in the item's slot, and both always change together.
+/// The state of a claim. A hold is also stored in the slot of its item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Holds { at: Slot, until: Option<Time> },
@@ -39,14 +38,13 @@ pub(super) enum State {
     Ended { why: End, since: Time },
 }
 
-/// The location of an item in its bank. It never changes.
+/// The location of an item in its bank, which never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) stripe: u8,
     pub(super) index: u32,
 }
 
-/// The state of a claim from before a transaction changed it.
 #[derive(Debug)]
 struct Before {
     hash: u64,
@@ -55,8 +53,7 @@ struct Before {
 }
 
 impl Claims {
-    /// Prepares a change of the claim by the transaction `by`, or by a caller outside any transaction. Returns
-    /// `Contention` if another transaction has changed the claim.
+    /// Reserves the claim for a change. Returns `Contention` if another transaction has changed the claim.
     pub(super) fn own(
         &mut self,
         (claim, hash): (&ClaimId, u64),
@@ -74,7 +71,7 @@ impl Claims {
         self.table.find(hash, |known| known.is(claim, hash)).map(|known| known.state)
     }
 
-    /// Returns the state of the claim that the transaction `by` sees, or that callers outside any transaction see.
+    /// Returns the claim's state without the changes of other open transactions.
     pub(super) fn seen_by(&self, by: Option<&Open>, claim: &ClaimId, hash: u64) -> Option<State> {
         match self.pending.of_another(claim, by) {
             Some((_, before)) => before.state,
@@ -97,8 +94,7 @@ impl Claims {
         }
     }
 
-    /// Forgets at most `budget` claims that are past their retention, and returns how many. Forgets none while an open
-    /// transaction has changed claims of the stripe.
+    /// Forgets at most `budget` ended claims and void calls. Returns the number of forgotten claims and calls.
     pub(super) fn maintain(
         &mut self,
         budget: usize,

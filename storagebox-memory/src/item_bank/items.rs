@@ -9,18 +9,18 @@ use storagebox_core::{ClaimId, Clock, Counts, Item, ItemState, ListedItem, Resul
 use crate::clock::Time;
 use crate::transaction::{End, Ending, Open, Pending, Touched};
 
-/// The maximum number of lapsed holds that one take ends. It is above 1, so that lapsed holds do not accumulate.
+/// The maximum number of lapsed holds that one take ends. A number above 1 keeps lapsed holds from accumulating.
 const REAPED_PER_POP: usize = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Stripe {
     index: HashTable<u32>,
     slots: Vec<Slot>,
-    /// A stack of all free slots. It may also have withdrawn slots, which were free when they were pushed.
+    /// A stack of all free slots and of some withdrawn slots.
     free: Vec<u32>,
-    /// The ends of timed holds, with their slots. An entry is ignored if the slot's hold has changed since.
+    /// The ends of timed holds, with their slots. Some ends belong to earlier holds.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The slots that new items can use: the transaction that added their items was rolled back.
+    /// Slots of items whose addition was rolled back, for new items.
     vacant: Vec<u32>,
     pending: Pending<u32, Place>,
 }
@@ -31,7 +31,7 @@ struct Slot {
     place: Place,
 }
 
-/// The state of an item. Large variants are boxed to save memory, because a bank may have ten million items.
+/// The state of an item. Large variants are boxed to save memory.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     /// The bank does not have the item: `add` has not finished, or its transaction was rolled back.
@@ -40,13 +40,12 @@ pub(super) enum Place {
     Held(ClaimId),
     Timed(Box<Timed>),
     Spent(Option<ClaimId>),
-    /// The item is withdrawn. `queued` says whether the slot is still in the list of free slots.
+    /// `queued` says whether the slot is still in the list of free slots.
     Withdrawn {
         queued: bool,
     },
 }
 
-/// A hold with an end.
 #[derive(Clone, Debug)]
 pub(super) struct Timed {
     by: ClaimId,
@@ -58,7 +57,6 @@ impl Place {
         matches!(self, Self::Timed(hold) if hold.until <= now)
     }
 
-    /// Returns whether the slot is in the list of free slots.
     fn is_queued(&self) -> bool {
         matches!(self, Self::Free | Self::Withdrawn { queued: true })
     }
@@ -77,7 +75,7 @@ impl Place {
 }
 
 impl Stripe {
-    /// Returns the slot of the item. For a new item, first creates a slot with the state `Absent`.
+    /// Returns the slot of the item. Creates a slot with the state `Absent` for a new item.
     pub(super) fn enter(&mut self, item: &Item, hash: u64, hasher: impl Fn(&Item) -> u64) -> u32 {
         if let Some(known) = self.find(item, hash) {
             return known;
@@ -93,13 +91,12 @@ impl Stripe {
         index
     }
 
-    /// Returns whether the transaction `by`, or a caller outside any transaction, sees no item in the slot.
+    /// Whether the slot has no item. Ignores the changes of other open transactions.
     pub(super) fn is_absent(&self, index: u32, by: Option<&Open>) -> bool {
         matches!(self.seen_by(by, index), Place::Absent)
     }
 
-    /// Prepares a change of the slot by the transaction `by`, or by a caller outside any transaction. Returns
-    /// `Contention` if another transaction has changed the slot.
+    /// Reserves the slot for a change. Returns `Contention` if another transaction has changed the slot.
     pub(super) fn own(&mut self, index: u32, by: Option<&Open>, touched: impl FnOnce() -> Touched) -> Result<()> {
         if by.is_none() && self.pending.is_empty() {
             return Ok(());
@@ -108,12 +105,12 @@ impl Stripe {
         self.pending.own(&index, by, touched, || slots[index as usize].place.clone())
     }
 
-    /// Returns the state of the slot that the transaction `by` sees, or that callers outside any transaction see.
+    /// Returns the slot's state without the changes of other open transactions.
     fn seen_by(&self, by: Option<&Open>, index: u32) -> &Place {
         self.pending.of_another(&index, by).map_or(&self.slots[index as usize].place, |(_, before)| before)
     }
 
-    /// Returns another open transaction that took or withdrew an item, if any. A rollback of it would free the item.
+    /// Returns another open transaction whose rollback would free an item.
     pub(super) fn taken_by_another(&self, by: Option<&Open>, clock: &dyn Clock) -> Option<&Open> {
         if self.pending.is_empty() {
             return None;
@@ -183,8 +180,8 @@ impl Stripe {
         }
     }
 
-    /// Returns the end of the claim's hold on the slot, or `Some(None)` if the hold never ends. Returns `None` if the
-    /// claim does not hold the slot.
+    /// Returns the end of the claim's hold on the slot: `Some(None)` if the hold never ends, `None` if there is no
+    /// hold.
     pub(super) fn held_by(&self, index: u32, claim: &ClaimId, now: Time) -> Option<Option<Time>> {
         match &self.slots[index as usize].place {
             Place::Held(by) if by == claim => Some(None),
@@ -227,7 +224,7 @@ impl Stripe {
         }
     }
 
-    /// Appends the items from the slot `first` on, until `entries` has `limit` items. Returns the slot that follows.
+    /// Appends the items from the slot `first` on, until `entries` has `limit` items. Returns the next slot.
     pub(super) fn list(
         &self,
         first: usize,
@@ -246,7 +243,7 @@ impl Stripe {
         next
     }
 
-    /// Restores the place that a slot had before a transaction. Updates the list of free slots and the ends.
+    /// Restores the state that a slot had before a transaction.
     fn put_back(&mut self, index: u32, mut before: Place) {
         let was_queued = self.slots[index as usize].place.is_queued();
         match &mut before {

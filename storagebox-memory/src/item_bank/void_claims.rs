@@ -8,25 +8,23 @@ use storagebox_core::{Attempt, ClaimId, Result};
 use crate::clock::Time;
 use crate::config::Settings;
 
-/// The claims of one stripe that have void calls.
 #[derive(Debug, Default)]
 pub(super) struct VoidClaims(HashMap<ClaimId, VoidClaim>);
 
 #[derive(Clone, Debug)]
 pub(super) struct VoidClaim {
     calls: VoidCalls,
-    /// The time at which the latest of the calls became void.
+    /// When the claim's last call became void.
     since: Time,
 }
 
 impl VoidClaims {
-    /// Returns whether the call of this attempt is void.
     pub(super) fn contain(&self, claim: &ClaimId, attempt: Attempt, settings: &Settings) -> bool {
         let known = self.0.get(claim).filter(|known| !settings.is_forgotten(known.since, settings.now()));
         known.is_some_and(|known| known.calls.contain(attempt))
     }
 
-    /// Refuses an attempt with `refusal`. Makes its call void if the attempt is repeated.
+    /// Makes the call void if the refused attempt repeats an earlier attempt of the call. Returns `refusal`.
     pub(super) fn refuse<T>(
         &mut self,
         claim: &ClaimId,
@@ -64,7 +62,6 @@ impl VoidClaims {
         };
     }
 
-    /// Forgets at most `budget` claims whose void calls are past their retention, and returns how many.
     pub(super) fn maintain(&mut self, budget: usize, settings: &Settings) -> usize {
         let (now, mut used) = (settings.now(), 0);
         self.0.retain(|_, known| {

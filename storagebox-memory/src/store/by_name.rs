@@ -14,8 +14,7 @@ struct Names<T>(BTreeMap<Namespace, Named<T>>);
 
 struct Named<T> {
     part: Arc<T>,
-    /// The transaction that created the namespace. It is `None` once that transaction has ended or another caller has
-    /// opened the namespace.
+    /// The open transaction that created the namespace; `None` after another caller has opened the namespace.
     created_by: Option<Open>,
 }
 
@@ -30,7 +29,6 @@ impl<T> ByName<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the namespace of this name. Creates it if it does not exist.
     pub(super) fn get(&self, name: &Namespace, create: impl FnOnce() -> T) -> Arc<T> {
         let mut names = self.lock();
         let create = || Named { part: Arc::new(create()), created_by: None };
@@ -44,8 +42,7 @@ impl<T> ByName<T> {
 }
 
 impl<T: Send + Sync + 'static> ByName<T> {
-    /// Returns the namespace of this name. Creates it if it does not exist; a rollback of the transaction `by` then
-    /// removes it. Fails if `is_same` refuses the options of an existing namespace.
+    /// Creates the namespace if it does not exist. Fails if `is_same` refuses the options of an existing namespace.
     pub(super) fn open(
         &self,
         name: &Namespace,

@@ -12,7 +12,8 @@ use super::open::{End, Ending, Open, Touched};
 use super::pending::Pending;
 use crate::striped::{Striped, page};
 
-/// A striped map, as the transaction `by` sees it, or as callers outside any transaction see it.
+/// A map with several locks, for the calls of one transaction or for calls outside any transaction. These calls do not
+/// see the changes of other open transactions.
 #[derive(Debug)]
 pub(crate) struct Keyed<K, V> {
     stripes: Arc<Striped<Entries<K, V>>>,
@@ -25,11 +26,10 @@ pub(crate) struct Entries<K, V> {
     pending: Pending<K, Option<V>>,
 }
 
-/// The map of a stripe, locked for the entry of a single key.
 pub(crate) enum Entry<'a, K, V> {
     Current(MutexGuard<'a, Entries<K, V>>),
-    /// A copy of the entry from before an open transaction changed it, for readers outside that transaction. Changes of
-    /// the copy are lost.
+    /// A copy of the entry as it was before an open transaction changed the entry. Only readers outside that
+    /// transaction get the copy. Changes of the copy are lost.
     Before(BTreeMap<K, V>),
 }
 
@@ -46,7 +46,6 @@ impl<K, V> Default for Keyed<K, V> {
 }
 
 impl<K, V> Keyed<K, V> {
-    /// Returns the same map, as the transaction `by` sees it.
     pub(crate) fn joined(&self, by: &Open) -> Self {
         Self { stripes: Arc::clone(&self.stripes), by: Some(by.clone()) }
     }
@@ -61,8 +60,7 @@ where
     K: Ord + Clone + Hash + Send + 'static,
     V: Clone + Send + 'static,
 {
-    /// Locks the stripe of a key, and prepares a change of the key's entry. Returns `Contention` if another transaction
-    /// has changed the entry.
+    /// Locks the entry of the key for a change. Returns `Contention` if another transaction has changed the entry.
     pub(crate) fn to_change(&self, key: &K) -> Result<Entry<'_, K, V>> {
         let stripe = Striped::<()>::stripe_of(self.stripes.hash(key));
         let mut entries = self.stripes.lock(stripe);
@@ -74,7 +72,6 @@ where
         Ok(Entry::Current(entries))
     }
 
-    /// Locks the stripe of a key, for reading the key's entry.
     pub(crate) fn to_read(&self, key: &K) -> Entry<'_, K, V> {
         let entries = self.stripes.lock_for(key);
         match entries.pending.of_another(key, self.by.as_ref()) {
@@ -83,8 +80,7 @@ where
         }
     }
 
-    /// Calls `visit` on each stripe with the budget that is left, except on stripes that an open transaction has
-    /// changed. Returns the sum of what the calls used.
+    /// Calls `visit` on each stripe that no open transaction has changed. Returns the used part of the budget.
     pub(crate) fn spend(&self, budget: usize, mut visit: impl FnMut(&mut BTreeMap<K, V>, usize) -> usize) -> usize {
         self.stripes.spend(budget, |entries, budget| match entries.pending.is_empty() {
             true => visit(&mut entries.map, budget),
@@ -92,7 +88,7 @@ where
         })
     }
 
-    /// Returns a page of entries in the order of stripe and key. Entries that stay in the map are listed exactly once.
+    /// Returns a page of entries in the order of stripe and key.
     pub(crate) fn page<E>(
         &self,
         cursor: Option<&Cursor>,
@@ -158,8 +154,7 @@ impl<K, V> DerefMut for Entry<'_, K, V> {
     }
 }
 
-/// Calls `step` on each entry of a batch. Within a transaction, first calls `own` on all entries, so that a call that
-/// must wait has changed nothing. Returns `OutcomeUnknown` if a step fails after another step succeeded.
+/// Calls `step` on each entry of a batch. Within a transaction, calls `own` on all entries first.
 pub(crate) fn each_of<T, I: Iterator<Item = T>>(
     by: Option<&Open>,
     batch: impl Fn() -> I,

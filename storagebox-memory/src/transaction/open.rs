@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::striped::Striped;
 
-/// An open transaction. Clones are handles on the same transaction.
+/// A handle on an open transaction.
 #[derive(Clone)]
 pub(crate) struct Open(Arc<Inner>);
 
@@ -24,39 +24,38 @@ struct State {
     is_over: bool,
     /// Whether a call made the commit impossible (J-4).
     is_doomed: bool,
-    /// The transaction because of which the last call was refused, until that call waits for its end.
+    /// The other transaction because of which the last call of this transaction was refused.
     refused_by: Option<Open>,
-    /// The transaction for whose end a call of this transaction waits.
+    /// The other transaction whose end a call of this transaction is waiting for.
     waits_for: Option<Open>,
 }
 
-/// How a transaction ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Commit,
     Rollback,
 }
 
-/// Data under one lock, which can end a transaction and undo its changes.
+/// Data that is guarded by one lock and that open transactions can change.
 pub(crate) trait Ending {
-    /// The rank in the lock order. A call that takes two locks takes the lock with the lower rank first.
+    /// The rank in the lock order. A lock with a lower rank is taken first.
     const RANK: u8;
 
     /// Ends the transaction for this data. A rollback restores the values from before the transaction.
     fn end(&mut self, transaction: &Open, how: End);
 }
 
-/// A lock that a transaction has to take at its end.
+/// A lock that the transaction takes when it ends.
 #[derive(Clone)]
 pub(crate) struct Touched {
     lock: Arc<dyn Locks>,
     stripe: usize,
 }
 
-/// The order in which the locks are taken: by rank, address and stripe.
+/// Locks are taken in the order of rank, address and stripe.
 type Order = (u8, usize, usize);
 
-/// A set of numbered locks. Hides the type of the data that they guard.
+/// A set of numbered locks on data of any type.
 trait Locks: Send + Sync {
     fn rank(&self) -> u8;
 
@@ -120,23 +119,23 @@ impl Open {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that the transaction must take this lock at its end. The caller must hold the lock.
+    /// Records the lock of data that the transaction changes. The caller must hold the lock.
     pub(crate) fn touch(&self, touched: Touched) -> Result<()> {
         let mut state = self.state();
         if state.is_over {
-            return Err(contention("the transaction is over"));
+            return Err(contention("the transaction ended while a call within it was in progress"));
         }
         state.touched.insert(touched.order(), touched);
         Ok(())
     }
 
-    /// Makes the commit of this transaction impossible, and returns the error that says so (J-4).
+    /// Makes the commit of the transaction impossible. Returns the error of the current call (J-4).
     pub(crate) fn doom(&self) -> Error {
         self.state().is_doomed = true;
         lease_is_over()
     }
 
-    /// Ends the transaction, unless it has ended before.
+    /// Commits or rolls back, unless the transaction has already ended.
     pub(super) fn end(&self, how: End) -> Result<()> {
         let State { touched, is_doomed, .. } =
             std::mem::replace(&mut *self.state(), State { is_over: true, ..State::default() });
@@ -149,8 +148,7 @@ impl Open {
         if is_doomed { Err(lease_is_over()) } else { Ok(()) }
     }
 
-    /// Returns the error for a call that needs an entry which this transaction has changed. If the call belongs to a
-    /// transaction `by`, records this refusal there.
+    /// Returns the error for a call of `by` on an entry that this transaction has changed. Records the refusal in `by`.
     pub(crate) fn refuse(&self, by: Option<&Self>) -> Error {
         if let Some(by) = by {
             by.state().refused_by = Some(self.clone());
@@ -158,7 +156,7 @@ impl Open {
         contention("an open transaction has changed the same entry, or has taken the last free item")
     }
 
-    /// Returns the transaction because of which the last call was refused, and clears the field.
+    /// Returns and clears the other transaction because of which the last call failed.
     pub(super) fn refused_by(&self) -> Option<Self> {
         self.state().refused_by.take()
     }
@@ -186,8 +184,7 @@ impl fmt::Debug for Open {
     }
 }
 
-/// A mark that a transaction waits, which lasts until this value is dropped. Other transactions read it to find a
-/// deadlock.
+/// Marks a transaction as waiting until this value is dropped.
 struct Waiting<'a>(&'a Open);
 
 impl<'a> Waiting<'a> {

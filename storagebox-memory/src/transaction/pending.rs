@@ -6,7 +6,7 @@ use storagebox_core::Result;
 
 use super::open::{Open, Touched};
 
-/// The entries that open transactions have changed or may change next, with their values from before the transactions.
+/// The entries that open transactions have reserved for a change, with their values from before the transactions.
 #[derive(Debug)]
 pub(crate) struct Pending<K, V>(BTreeMap<K, Before<V>>);
 
@@ -27,7 +27,7 @@ impl<K: Ord + Clone, V> Pending<K, V> {
         self.0.is_empty()
     }
 
-    /// Returns the transaction other than `by` that has changed the entry, if any, and the value from before the
+    /// If another open transaction has changed the entry, returns that transaction and the value from before the
     /// change.
     pub(crate) fn of_another(&self, key: &K, by: Option<&Open>) -> Option<(&Open, &V)> {
         let before = self.0.get(key)?;
@@ -35,13 +35,12 @@ impl<K: Ord + Clone, V> Pending<K, V> {
         (!is_own).then_some((&before.owner, &before.value))
     }
 
-    /// Returns all entries that transactions other than `by` have changed.
     pub(crate) fn of_others(&self, by: Option<&Open>) -> impl Iterator<Item = (&K, &Open, &V)> {
         self.0.keys().filter_map(move |key| self.of_another(key, by).map(|(owner, value)| (key, owner, value)))
     }
 
-    /// Prepares a change of the entry. Within a transaction, stores the old value for a rollback. Returns `Contention`
-    /// if another transaction has changed the entry.
+    /// Reserves the entry for a change, and stores the value for a rollback. Returns `Contention` if another
+    /// transaction has changed the entry.
     pub(crate) fn own(
         &mut self,
         key: &K,
@@ -58,7 +57,7 @@ impl<K: Ord + Clone, V> Pending<K, V> {
         Ok(())
     }
 
-    /// Removes the entries of a transaction, and returns them with their values from before the transaction.
+    /// Removes the entries of a transaction, and returns their values from before the transaction.
     pub(crate) fn end(&mut self, transaction: &Open) -> Vec<(K, V)> {
         let ended = self.0.extract_if(.., |_, before| before.owner.is(transaction));
         ended.map(|(key, before)| (key, before.value)).collect()

@@ -5,8 +5,7 @@ use storagebox_core::{Result, async_trait};
 
 use super::open::Open;
 
-/// A layer that waits after a refused call until the transaction that caused the refusal has ended, and then repeats
-/// the call.
+/// A layer that waits until the transaction that refused a call has ended, and then repeats the call.
 #[derive(Debug)]
 pub(crate) struct Waits(pub(crate) Open);
 

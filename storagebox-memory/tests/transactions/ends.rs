@@ -31,7 +31,7 @@ async fn panic_of_the_caller_rolls_the_transaction_back() {
 }
 
 #[tokio::test]
-async fn a_commit_after_complete_with_an_ended_lease_rolls_back() {
+async fn transaction_that_completes_an_ended_lease_is_rolled_back() {
     let store = filled(1).await;
     let leases = store.lease_repo(&"records".parse().unwrap()).unwrap();
     let begun = leases.begin(&"id".parse().unwrap(), &"ours".parse().unwrap(), TERM, None).await.unwrap();

@@ -32,7 +32,7 @@ async fn reads_of_a_bank_show_only_committed_changes() {
 }
 
 #[tokio::test]
-async fn a_change_of_an_item_of_an_open_transaction_is_refused() {
+async fn change_of_an_item_taken_in_an_open_transaction_is_refused() {
     let store = filled(2).await;
     let mut transaction = MemoryTransaction::begin();
     let taken = take(&joined(&store, &mut transaction), "ada").await;
@@ -47,9 +47,9 @@ async fn a_change_of_an_item_of_an_open_transaction_is_refused() {
     assert_eq!(take(&outside, "bob").await, other);
 }
 
-/// An open transaction has taken the last item. Another take is refused, because a rollback would free that item.
+/// A rollback of the transaction would free the last item, so a take outside the transaction is refused.
 #[tokio::test]
-async fn take_is_not_empty_while_a_transaction_has_the_last_item() {
+async fn take_is_refused_while_a_transaction_has_the_last_item() {
     let store = filled(1).await;
     let outside = bank(&store);
     let mut transaction = MemoryTransaction::begin();
@@ -66,7 +66,7 @@ async fn take_is_not_empty_while_a_transaction_has_the_last_item() {
 }
 
 #[tokio::test]
-async fn reads_of_other_parts_show_only_committed_changes() {
+async fn reads_of_parts_other_than_banks_show_only_committed_changes() {
     let store = store().0;
     let (name, id) = ("name".parse().unwrap(), "id".parse().unwrap());
     let (records, values) =
@@ -168,7 +168,7 @@ async fn upkeep_keeps_a_claim_that_a_transaction_has_changed() {
     assert_eq!(store.maintain(10).await.unwrap().deleted, 1);
 }
 
-/// An open transaction has created a namespace. After its rollback, the namespace can be created with other options.
+/// After the transaction that created the namespace is rolled back, the namespace can be created with other options.
 #[tokio::test]
 async fn other_options_are_refused_while_a_namespace_is_uncommitted() {
     let name = "counters".parse().unwrap();

@@ -9,7 +9,6 @@ use storagebox_memory::{MemoryStore, MemoryTransaction};
 
 pub(crate) const TERM: Duration = Duration::from_secs(60);
 
-/// Returns an empty store and its clock.
 pub(crate) fn store() -> (MemoryStore, ManualClock) {
     let clock = ManualClock::new();
     (MemoryStore::builder().clock(clock.clone()).build().unwrap(), clock)
@@ -19,12 +18,11 @@ pub(crate) fn bank(store: &MemoryStore) -> Arc<dyn ItemBank> {
     store.item_bank(&"bank".parse().unwrap()).unwrap()
 }
 
-/// Returns the bank, whose calls belong to the transaction.
+/// Returns a handle on the bank that is joined to the transaction.
 pub(crate) fn joined<'t>(store: &MemoryStore, transaction: &'t mut MemoryTransaction) -> impl ItemBank + use<'t> {
     store.within(transaction).unwrap().item_bank(&"bank".parse().unwrap()).unwrap()
 }
 
-/// Returns a store whose bank has `count` items.
 pub(crate) async fn filled(count: usize) -> MemoryStore {
     let store = store().0;
     bank(&store).add(&items(count)).await.unwrap();
@@ -39,7 +37,7 @@ pub(crate) fn claim(name: &str) -> ClaimId {
     name.parse().unwrap()
 }
 
-/// Takes an item. Panics if none is free.
+/// Takes an item for the claim `name`. Panics if no item is free.
 pub(crate) async fn take(bank: &impl ItemBank, name: &str) -> Item {
     match bank.take(&claim(name), Hold::Forever).await.unwrap() {
         Taken::New(held) => held.item,

@@ -11,7 +11,7 @@ use crate::support::{TERM, bank, claim, filled, items, joined, store, take};
 const ITEMS: usize = 6;
 const CLAIMS: usize = 5;
 
-/// A generator of pseudo-random numbers, which are the same in each run (a linear congruential generator).
+/// Generates the same pseudo-random numbers in each run (a linear congruential generator).
 struct Numbers(u64);
 
 impl Numbers {
@@ -21,7 +21,6 @@ impl Numbers {
     }
 }
 
-/// Makes a random call to the bank.
 async fn call(bank: &impl ItemBank, numbers: &mut Numbers) {
     let claim = claim(&format!("claim-{}", numbers.below(CLAIMS)));
     let items = [items(ITEMS + 2).swap_remove(numbers.below(ITEMS + 2))];
@@ -47,7 +46,7 @@ async fn seen(bank: &impl ItemBank) -> (Vec<ListedItem>, Vec<ClaimState>) {
     (listed, claims)
 }
 
-/// Takes items until none is free, and checks that each free item was given once.
+/// Takes items until none is free, and checks that each item was given once.
 async fn drain(bank: &impl ItemBank) {
     let counts = bank.counts().await.unwrap();
     let mut taken = BTreeSet::new();
@@ -93,10 +92,10 @@ async fn a_rollback_restores_the_bank_after_any_calls() {
     }
 }
 
-/// A transaction withdraws all items. Takes outside the transaction skip them, and the items are free after the
-/// rollback.
+/// While an open transaction has withdrawn the items, takes outside the transaction fail. After the rollback, the items
+/// are free.
 #[tokio::test]
-async fn items_that_a_take_skips_are_free_after_the_rollback() {
+async fn withdrawn_items_are_free_after_the_rollback() {
     let (store, clock) = store();
     let bank = bank(&store);
     bank.add(&items(40)).await.unwrap();
@@ -120,7 +119,7 @@ async fn items_that_a_take_skips_are_free_after_the_rollback() {
 }
 
 #[tokio::test]
-async fn a_rolled_back_add_leaves_no_slot() {
+async fn a_rolled_back_add_leaves_no_item_in_the_bank() {
     let store = filled(0).await;
     let bank = bank(&store);
     for round in 0..3 {

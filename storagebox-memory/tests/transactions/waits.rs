@@ -32,15 +32,16 @@ async fn take_waits_for_the_transaction_that_has_the_last_item() {
     assert!(matches!(taken, [Taken::Empty, Taken::New(_)]), "{taken:?}");
 }
 
-/// Runs both takes in one task. Returns the two answers, with `Taken::New` as the second.
+/// Runs both takes in one task. Returns both answers, with `Taken::New` last.
 async fn both(one: impl Future<Output = Taken>, other: impl Future<Output = Taken>) -> [Taken; 2] {
     let (one, other) = tokio::join!(one, other);
     if matches!(one, Taken::New(_)) { [other, one] } else { [one, other] }
 }
 
-/// Each transaction changes its own claim and its own item. Some of them share a stripe.
+/// Each transaction changes its own claim and its own item. Some claims and items of different transactions share a
+/// lock.
 #[tokio::test]
-async fn transactions_that_share_nothing_do_not_wait() {
+async fn transactions_with_different_claims_do_not_wait() {
     let store = filled(300).await;
     let mut open = vec![];
     for number in 0..300 {

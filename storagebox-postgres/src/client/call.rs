@@ -15,8 +15,8 @@ use crate::config::{Schema, Settings, Statements};
 
 use arg::Arg;
 
-/// Initial capacities that almost every call fits in, so that no buffer grows: the number of arguments, the bytes of a
-/// prepared statement, and the bytes of bound values.
+/// Initial capacities that almost every call fits in: the number of arguments, the bytes of a prepared statement, and
+/// the bytes of bound values.
 const ARGUMENTS: usize = 10;
 const STATEMENT: usize = 192;
 const BOUND: usize = 256;
@@ -24,36 +24,35 @@ const BOUND: usize = 256;
 /// The function that fails inside a transaction of other code (J-3).
 const IS_ALONE: &str = "is_alone";
 
-/// The function that exists only in this version of the schema.
+/// The function that exists only in this version of the schema, so a call of it fails in any other version.
 const IS_VERSION: &str = "is_version_3";
 
-/// The statement that applies the settings of a session to one transaction. It is sent in the message of each call.
+/// The statement that applies the settings of a session to one transaction.
 pub(crate) const SESSION: &str = include_str!("../../sql/store/session.sql");
 
-/// A function with its arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionCall<'a> {
     function: &'static str,
     shape: Shape,
     arguments: Vec<Arg<'a>>,
-    /// The function, with its arguments, that checks that the namespace or the store is still the one that was opened.
+    /// The function that checks that the opened namespace or store still exists, with its arguments; `None` for no
+    /// check.
     still: Option<(&'static str, Vec<Arg<'a>>)>,
 }
 
-/// The form of the function's answer.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Value,
     Rows,
 }
 
-/// The number of statements in a message before the call's own statement.
+/// The number of statements that precede the call's own statement in a message of the simple protocol.
 pub(super) const BEFORE: usize = 3;
 
-/// A stream of the rows of a message, and of the result that ends each of its statements.
+/// The stream of answers to a message: for each statement, the rows and then the result that ends the statement.
 pub(super) type Answers<'c> = BoxStream<'c, Result<Either<PgQueryResult, PgRow>, sqlx::Error>>;
 
-/// Returns `sql` as a message of the simple protocol. With simple statements, the message begins with [`SESSION`].
+/// Returns the text to send for the statement `sql`. If statements are simple, the text begins with [`SESSION`].
 pub(super) fn in_session(settings: &Settings, sql: &str) -> String {
     match settings.statements {
         Statements::Prepared => sql.to_owned(),
@@ -61,22 +60,19 @@ pub(super) fn in_session(settings: &Settings, sql: &str) -> String {
     }
 }
 
-/// The number and the epoch of a namespace, as they were when it was opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
-    /// The number of the namespace, which each of its rows contains.
+    /// The number of the namespace, which each row of the namespace contains.
     pub(super) number: i64,
     /// The random number that was generated when the namespace was created.
     pub(super) epoch: i64,
 }
 
 impl<'a> FunctionCall<'a> {
-    /// Creates a call of a function that returns one value.
     pub(crate) fn value(function: &'static str) -> Self {
         Self { function, shape: Shape::Value, arguments: Vec::with_capacity(ARGUMENTS), still: None }
     }
 
-    /// Creates a call of a function that returns rows.
     pub(crate) fn rows(function: &'static str) -> Self {
         Self { function, shape: Shape::Rows, arguments: Vec::with_capacity(ARGUMENTS), still: None }
     }
@@ -86,25 +82,24 @@ impl<'a> FunctionCall<'a> {
         self
     }
 
-    /// Adds the namespace as the first argument, and a check that the namespace is still the one that was opened.
+    /// Adds the number of the namespace as the next argument, and a check that the namespace still exists.
     pub(crate) fn about(mut self, opened: Opened) -> Self {
         let number = opened.number;
         self.still = Some(("is_namespace", vec![number.into(), opened.epoch.into()]));
         self.with(number)
     }
 
-    /// Adds the number and the epoch of the namespace as the first arguments. The function itself checks them.
+    /// Adds the number and the epoch of the namespace as the next arguments.
     pub(crate) fn of(self, opened: Opened) -> Self {
         self.with(opened.number).with(opened.epoch)
     }
 
-    /// Adds the number and the epoch of a joined namespace, or nulls, as the next arguments. The function itself checks
-    /// them.
+    /// Adds the number and the epoch of a joined namespace, or nulls, as the next arguments.
     pub(crate) fn joining(self, joined: Option<Opened>) -> Self {
         self.with(joined.map(|opened| opened.number)).with(joined.map(|opened| opened.epoch))
     }
 
-    /// Adds the check that the store has this epoch, for a call about the whole store.
+    /// Adds the check that the store still has this epoch.
     pub(crate) fn in_epoch(mut self, epoch: i64) -> Self {
         self.still = Some(("is_store", vec![epoch.into()]));
         self
@@ -135,7 +130,6 @@ impl<'a> FunctionCall<'a> {
         }
     }
 
-    /// Returns the statement with its arguments, for a transaction of the caller.
     pub(super) fn joined(&self, schema: &Schema) -> Result<(String, PgArguments), sqlx::error::BoxDynError> {
         Ok((self.checked(schema, numbered), self.bound()?))
     }
@@ -147,7 +141,7 @@ impl<'a> FunctionCall<'a> {
         sql
     }
 
-    /// Returns the statement with its checks.
+    /// Returns the statement with the check of the version, and with the check in `still` if there is one.
     fn checked(&self, schema: &Schema, write_argument: WriteArgument) -> String {
         let select = match self.shape {
             Shape::Value => "SELECT",
@@ -187,10 +181,9 @@ impl<'a> FunctionCall<'a> {
     }
 }
 
-/// A function that writes the argument with this number into a statement.
 type WriteArgument = fn(&mut String, usize, &Arg<'_>) -> std::fmt::Result;
 
-/// Writes a numbered parameter in place of the argument.
+/// Writes `$` and the number, in place of the argument.
 fn numbered(sql: &mut String, number: usize, _: &Arg<'_>) -> std::fmt::Result {
     write!(sql, "${number}")
 }
@@ -213,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn every_argument_has_its_type() {
+    fn each_literal_of_an_argument_is_cast_to_its_type() {
         let call = FunctionCall::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
         let expected = "SELECT * FROM storagebox.f((-9223372036854775808)::bigint,NULL::bigint,NULL::pg_catalog.text,ARRAY[]::pg_catalog.text[])";
         assert_eq!(written(&call), format!("{expected} WHERE storagebox.is_version_{VERSION}()"));
@@ -234,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn no_argument_is_shown() {
+    fn debug_of_a_call_shows_no_argument() {
         let call = FunctionCall::value("f").with("hunter2");
         assert!(!format!("{call:?}").contains("hunter2"));
     }

@@ -25,29 +25,26 @@ use crate::error::{self, bad};
 pub(crate) enum Connections {
     Own(Own),
     Shared(PgPool),
-    /// The connection of a transaction of the caller.
     Joined(Joined),
 }
 
-/// The store's own pool. To take or return a connection that was used within the last second sends nothing.
+/// The store's own pool.
 pub(crate) struct Own {
     pool: Pool<Connector>,
     gate: Gate,
 }
 
-/// A connection of the store's own pool, with its permit. The permit is released once the connection is given back.
+/// A connection of the store's own pool, with its permit.
 pub(crate) struct Held<'a> {
     slot: Object<Connector>,
     _room: SemaphorePermit<'a>,
 }
 
-/// The highest `max_connections` that a PostgreSQL server allows.
 const MOST: usize = 262_143;
 
-/// The pause before the next attempt to connect while the server may still count a connection that was closed.
+/// The pause before another attempt to connect, while a closed connection may still count against the server's limit.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// A request on a connection.
 #[derive(Clone, Copy)]
 pub(super) enum Ask<'a> {
     Call(&'a FunctionCall<'a>, &'a Settings, &'a StatementCache),
@@ -56,8 +53,8 @@ pub(super) enum Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// Sends the request. Returns its rows, or the error and whether the server sent a part of the answer before the
-    /// error.
+    /// Sends the request on the connection. Returns the rows, or the error and whether the server sent a part of the
+    /// answer before the error.
     async fn on(self, connection: &mut PgConnection) -> Result<Vec<PgRow>, (sqlx::Error, bool)> {
         let (mut answers, before) = match self {
             Self::Call(call, settings, statements) => {
@@ -91,7 +88,6 @@ impl Connections {
         Ok(Self::Own(Own { pool, gate: Gate::new(most) }))
     }
 
-    /// Sends a request on one connection, and returns its rows.
     pub(super) async fn rows(&self, ask: Ask<'_>) -> Result<Vec<PgRow>> {
         match self {
             Self::Own(own) => own.rows(ask).await,
@@ -127,8 +123,8 @@ impl Connections {
 }
 
 impl Own {
-    /// Sends a request. Sends it again on another connection if the server had ended the session without running the
-    /// request.
+    /// Sends a request. If the server ended the session without running the request, sends the request on another
+    /// connection.
     async fn rows(&self, ask: Ask<'_>) -> Result<Vec<PgRow>> {
         loop {
             let mut held = self.held().await?;
@@ -147,7 +143,7 @@ impl Own {
         }
     }
 
-    /// Returns a connection. If the server has none left, waits for a connection that another call gives back.
+    /// Returns a connection. If the server refuses a new connection, waits until another call returns its connection.
     async fn held(&self) -> Result<Held<'_>> {
         loop {
             let room = self.gate.enter().await.ok_or_else(error::closed)?;
@@ -163,8 +159,8 @@ impl Own {
         }
     }
 
-    /// Returns whether a new attempt to connect may succeed: another call has returned a connection, or the server
-    /// still counts a connection that was closed.
+    /// Returns whether another attempt to connect may succeed. Pauses if a closed connection may still count against
+    /// the server's limit.
     async fn comes_back(&self) -> bool {
         let lingers = self.pool.manager().lingers();
         if lingers {
@@ -174,8 +170,7 @@ impl Own {
     }
 }
 
-/// A connection that one caller uses for more than one statement. It returns to its pool only after `give_back` or
-/// `end`.
+/// A connection for several statements of one caller, which is closed unless `give_back` or `end` is called.
 pub(crate) enum Dedicated<'a> {
     Own(Held<'a>),
     Shared(Option<PoolConnection<Postgres>>),
@@ -194,7 +189,7 @@ impl Dedicated<'_> {
         self.end(None);
     }
 
-    /// Returns the connection to its pool, unless this error ended the session. No transaction may be open on the
+    /// Returns the connection to its pool, unless `error` ended the session. No transaction may be open on the
     /// connection.
     pub(crate) fn end(mut self, error: Option<&sqlx::Error>) {
         match &mut self {

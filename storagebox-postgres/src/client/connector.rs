@@ -13,20 +13,18 @@ use super::now;
 use crate::config::{Settings, Statements, Url};
 use crate::error;
 
-/// The number of statements that a connection keeps prepared. The schema has fewer functions.
+/// The number of statements that a connection keeps prepared, which is more than the schema has functions.
 const PREPARED: usize = 128;
 
-/// The idle time after which a connection is pinged before its next use, because the other end may have closed it.
+/// The idle time after which a connection is pinged before its next use.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// The timeout of the ping of an idle connection. A server answers much sooner.
 const PING_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a server may still count a session whose connection is closed: the session may wait for a lock until its
-/// `lock_timeout` of three seconds.
+/// How long a session may count against the server's limit after its connection was closed.
+// The session may wait for a lock until its `lock_timeout` of three seconds ends.
 const LINGERS: Duration = Duration::from_secs(4);
 
-/// Opens connections for the store's own pool.
 pub(crate) struct Connector {
     options: PgConnectOptions,
     connect_timeout: Option<Duration>,
@@ -34,10 +32,8 @@ pub(crate) struct Connector {
     closed: Closed,
 }
 
-/// The time when a connection was last closed.
 type Closed = Arc<Mutex<Option<Instant>>>;
 
-/// A connection, and whether a call is in progress on it.
 pub(crate) struct Slot {
     connection: PgConnection,
     half_used: bool,
@@ -52,7 +48,7 @@ impl Connector {
         Self { options, connect_timeout: url.connect_timeout, files: url.files, closed: Closed::default() }
     }
 
-    /// Returns whether the server may still count a session that this pool has closed.
+    /// Returns whether a session that this pool has closed may still count against the server's limit.
     pub(super) fn lingers(&self) -> bool {
         let closed = *self.closed.lock().unwrap_or_else(PoisonError::into_inner);
         closed.is_some_and(|closed| now().saturating_duration_since(closed) < LINGERS)
@@ -68,10 +64,11 @@ impl Connector {
     }
 }
 
-/// Adds the settings of the session to the options, unless statements are simple: a pooler may refuse the settings.
+/// Adds the settings of the session to the options, unless statements are simple.
 fn prepared_for(options: PgConnectOptions, settings: &Settings) -> PgConnectOptions {
     let options = options.statement_cache_capacity(PREPARED).extra_float_digits(None).disable_statement_logging();
     match settings.statements {
+        // A pooler may refuse the settings.
         Statements::Simple => options,
         Statements::Prepared => options.options([
             ("statement_timeout", milliseconds(settings.statement_timeout())),
@@ -94,13 +91,12 @@ impl Slot {
         &mut self.connection
     }
 
-    /// Ends the call, and marks the connection as broken if this error ended the session.
+    /// Records that the call on this connection has ended. Marks the connection as broken if `error` ended the session.
     pub(super) fn end(&mut self, error: Option<&sqlx::Error>) {
         self.half_used = error.is_some_and(error::is_last_word);
         (self.is_new, self.used) = (false, now());
     }
 
-    /// Returns whether the connection has served no call yet.
     pub(super) fn is_new(&self) -> bool {
         self.is_new
     }
@@ -120,14 +116,15 @@ impl Manager for Connector {
     type Type = Slot;
     type Error = Error;
 
-    /// Opens a connection. The future is boxed, because it is large and the future of every call would contain it.
+    /// Opens a connection.
     async fn create(&self) -> Result<Slot, Error> {
+        // The future is large, and the future of every call would contain it.
         let connection = Box::pin(self.connect()).await?;
         let closed = Arc::clone(&self.closed);
         Ok(Slot { connection, half_used: false, is_new: true, used: now(), closed })
     }
 
-    /// Pings a connection that was idle. Sends nothing on a connection that was used just now.
+    /// Pings a connection that has been idle for [`IDLE`].
     async fn recycle(&self, slot: &mut Slot, _: &Metrics) -> RecycleResult<Error> {
         if slot.half_used {
             return Err(RecycleError::message("a call was dropped half-way"));

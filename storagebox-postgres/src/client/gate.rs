@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use super::now;
 
-/// The time after which the store tries again to use more connections.
+/// How long a lowered limit stays before it is doubled.
 const UNTIL_MORE: Duration = Duration::from_secs(1);
 
-/// Admits calls in the order in which they arrive.
+/// Limits the number of calls in progress. Waiting calls enter in the order in which they arrive.
 #[derive(Debug)]
 pub(super) struct Gate {
     room: Semaphore,
@@ -40,8 +40,7 @@ impl Gate {
         self.room.acquire().await.ok()
     }
 
-    /// Doubles the limit if the limit was not changed for `UNTIL_MORE`, because the server may have more connections by
-    /// now.
+    /// Doubles the limit if the limit was not changed for `UNTIL_MORE`.
     fn widen(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.size < self.most && now().saturating_duration_since(state.changed) > UNTIL_MORE {
@@ -51,8 +50,8 @@ impl Gate {
         }
     }
 
-    /// Lowers the limit to the permits in use, because the server has no connection for the call with this permit.
-    /// Returns whether other calls have permits, so that this call can wait for one of them.
+    /// Lowers the limit to the number of calls that have a connection. Returns whether the refused call can wait for
+    /// the permit of another call.
     pub(super) fn narrow(&self, refused: SemaphorePermit<'_>) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.changed = now();

@@ -13,7 +13,6 @@ use super::connections::Ask;
 use crate::config::{Settings, Statements};
 use crate::error;
 
-/// Sends the requests of a joined store's calls to the transaction.
 pub(crate) struct Joined(mpsc::UnboundedSender<Request>);
 
 struct Request {
@@ -24,11 +23,11 @@ struct Request {
 
 type Answer = Result<Vec<PgRow>, sqlx::Error>;
 
-/// The transaction of the caller, whose connection serves the requests.
+/// A transaction of the caller, whose connection serves the joined calls.
 pub(crate) struct OpenTransaction<'t> {
     connection: &'t mut PgConnection,
     requests: mpsc::UnboundedReceiver<Request>,
-    /// The qualified name of the function that returns whether its statement is inside a transaction.
+    /// The qualified name of the function that returns whether its statement runs inside a transaction.
     check: String,
     is_proven: bool,
     is_prepared: bool,
@@ -37,7 +36,6 @@ pub(crate) struct OpenTransaction<'t> {
 /// The statement that writes the setting which `sql/store/is_in_transaction.sql` reads.
 const SET: &str = "SELECT pg_catalog.set_config('storagebox.within', $1, true)";
 
-/// Returns connections that send their requests to this transaction, and the transaction that serves them.
 pub(super) fn join<'t>(connection: &'t mut PgConnection, settings: &Settings) -> (Connections, OpenTransaction<'t>) {
     let (to, requests) = mpsc::unbounded_channel();
     let transaction = OpenTransaction {
@@ -73,7 +71,7 @@ impl Transaction for OpenTransaction<'_> {
 }
 
 impl OpenTransaction<'_> {
-    /// Sends a statement. The first statement takes effect only if the server confirms that it is inside a transaction.
+    /// Sends a statement. The first statement takes effect only if the server confirms that a transaction is open.
     async fn answer(&mut self, sql: String, arguments: PgArguments) -> Answer {
         if self.is_proven {
             return self.fetch(sql, arguments).await;
@@ -91,8 +89,8 @@ impl OpenTransaction<'_> {
         Ok(rows)
     }
 
-    /// Sends the statement with a check that makes it return no row, or fail, if no transaction is open. `word` is the
-    /// value of the setting that the check compares; `None` before the setting is written.
+    /// Sends a statement that returns no row or fails if no transaction is open. `word` is the value of the setting
+    /// `storagebox.within`, once the setting is written.
     async fn checked(&mut self, sql: &str, arguments: &PgArguments, word: Option<&str>) -> Answer {
         let mut arguments = arguments.clone();
         arguments.add(word).map_err(sqlx::Error::Encode)?;

@@ -10,14 +10,13 @@ use crate::schema::{FUNCTIONS, MIGRATIONS, TABLES};
 const LOOK: &str = include_str!("../../sql/store/look.sql");
 const UNFIT: &str = include_str!("../../sql/store/unfit.sql");
 
-/// Returns the statements of the schema query.
 pub(crate) fn text_of_look(schema: &Schema) -> String {
     let functions = FUNCTIONS.concat();
     let functions = names_after(&functions, "OR REPLACE FUNCTION {schema}.").join(",");
     schema.fill(&with_tables(LOOK).replace("{functions}", &format!("{functions},is_version_{VERSION}")))
 }
 
-/// Fills the names of all tables into statements that ask about every table.
+/// Writes the names of all tables into `sql`.
 pub(crate) fn with_tables(sql: &str) -> String {
     let made = [TABLES, &MIGRATIONS.concat()].concat();
     let tables = ["TABLE {schema}.", "TABLE IF NOT EXISTS {schema}.", "SEQUENCE {schema}."];
@@ -25,7 +24,6 @@ pub(crate) fn with_tables(sql: &str) -> String {
     sql.replace("{unfit}", UNFIT).replace("{tables}", &tables.join(","))
 }
 
-/// Returns the name that follows each occurrence of `words`.
 fn names_after<'a>(sql: &'a str, words: &str) -> Vec<&'a str> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let name = |rest: &'a str| rest.split(|letter| !is_name(letter)).next().unwrap_or_default();
@@ -33,16 +31,16 @@ fn names_after<'a>(sql: &'a str, words: &str) -> Vec<&'a str> {
 }
 
 impl Client {
-    /// Reads the state of the schema. Needs no right to change the schema, and calls no function that another role
-    /// created.
+    /// Reads the state of the schema.
     pub(crate) async fn found(&self) -> Result<Found> {
+        // The statement needs no right to change the schema, and calls no function that another role created.
         let row = self.query("ping", &text_of_look(self.schema())).await?;
         let found = Found::of_look(&row)?;
         FORMAT.refuse_newer(found.version.into())?;
         Ok(found)
     }
 
-    /// Returns the error of a version mismatch if the schema has another version, and otherwise the given error.
+    /// Returns an error about the version if the schema has another version, and otherwise `error`.
     pub(super) async fn explained(&self, error: Error) -> Error {
         let look = text_of_look(self.schema());
         // The call's own progress does not include the schema query.

@@ -17,13 +17,12 @@ use super::store_info::{Found, VERSION, new_epoch};
 use super::{Client, FunctionCall, Opened, Progress};
 use crate::error::read;
 
-/// The longest wait for another call that opens the namespace. Opening a namespace takes much less on an open
-/// connection.
+/// The longest wait for another call that is opening the same namespace.
 const OPEN_TIMEOUT: Duration = Duration::from_millis(500);
 
 const OPEN: &str = "open_namespace";
 
-/// A namespace that is opened by its first call.
+/// A namespace that is opened by the first call on it.
 #[derive(Debug)]
 pub(crate) struct OpenNamespace {
     client: Arc<Client>,
@@ -33,8 +32,7 @@ pub(crate) struct OpenNamespace {
     options: String,
     keeps: Option<i64>,
     committed: Arc<OnceLock<Opened>>,
-    /// The namespace as a joined call opened it. The caller may still roll back its transaction, and the namespace with
-    /// it.
+    /// The namespace that a joined call opened in a transaction that may be rolled back.
     uncommitted: OnceLock<Opened>,
     turn: Mutex<()>,
 }
@@ -54,7 +52,8 @@ impl OpenNamespace {
         }
     }
 
-    /// Sets the options that are stored with the namespace. Upkeep uses `keeps`, a time in microseconds.
+    /// Sets the options of the namespace. `keeps` is the age in microseconds from which upkeep may delete a row; `None`
+    /// for never.
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
         self.committed = self.client.place_of(self.kind, &self.name, &options);
         self.options = options;
@@ -66,8 +65,8 @@ impl OpenNamespace {
         &self.client
     }
 
-    /// Returns the number and the epoch of the namespace. The first call registers the namespace, at the cost of one
-    /// more round trip, and other calls wait for the registration.
+    /// Returns the number and the epoch of the namespace. The first call registers the namespace, which costs one round
+    /// trip.
     pub(crate) async fn opened(&self) -> Result<Opened> {
         match self.known() {
             Some(opened) => Ok(opened),
@@ -129,8 +128,9 @@ impl OpenNamespace {
     }
 }
 
-/// Returns the first eight bytes of the text's SHA-256, which are the same on every machine and in every version.
+/// Returns the first eight bytes of the text's SHA-256.
 pub(crate) fn hash(text: &str) -> i64 {
+    // The hash is stored, so it must never change.
     let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     let mut first = [0; 8];
     first.copy_from_slice(&digest[..8]);

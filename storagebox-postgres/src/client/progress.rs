@@ -6,18 +6,17 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use storagebox_core::{Certainty, Error, ErrorKind, Result};
 
-/// The number of times that a call was sent and not refused, or [`GIVEN_UP`] if its caller gave up before it was sent.
+/// How many times the call was sent and not refused, or [`GIVEN_UP`] if the caller gave up before the call was sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress(Arc<AtomicI64>);
 
 const GIVEN_UP: i64 = -1;
 
-/// The calls that a future makes.
 #[derive(Clone)]
 enum Calls {
-    /// The only call, whose caller runs the future.
+    /// A call outside any batch.
     One(Progress),
-    /// The calls of a batch. Their callers are other tasks, each of which may give up.
+    /// The calls of a batch.
     Batch(Arc<[Progress]>),
 }
 
@@ -26,12 +25,10 @@ tokio::task_local! {
 }
 
 impl Progress {
-    /// Runs the future that makes this call.
     pub(crate) fn scope<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
         HERE.scope(Calls::One(self), work)
     }
 
-    /// Runs the future that makes the calls of a batch.
     pub(crate) fn scope_of_batch<F: Future>(batch: Vec<Self>, work: F) -> impl Future<Output = F::Output> {
         HERE.scope(Calls::Batch(batch.into()), work)
     }
@@ -85,15 +82,17 @@ pub(super) async fn scope<F: Future>(work: F) -> F::Output {
     HERE.scope(calls, work).await
 }
 
-/// Marks the calls of the current task as sent. Returns an error if the caller of one of the calls has given up.
+/// Marks the calls of the current task as sent. Returns an error if the caller of one of these calls has given up.
 pub(super) fn leave() -> Result<()> {
     match HERE.try_with(Calls::leave) {
-        Ok(false) => Err(Error::new(ErrorKind::Contention, "a caller of the same batch gave up").on("postgres")),
+        Ok(false) => {
+            Err(Error::new(ErrorKind::Contention, "the batch was not sent: one of its callers gave up").on("postgres"))
+        }
         _ => Ok(()),
     }
 }
 
-/// Returns the answer, and marks the calls of the current task as refused if it says that nothing was applied.
+/// Returns `answer`. If the answer says that nothing was applied, marks the calls of the current task as refused.
 pub(super) fn back<T>(answer: Result<T>) -> Result<T> {
     if answer.as_ref().is_err_and(|error| error.certainty() == Certainty::NotApplied) {
         refused();
@@ -106,8 +105,7 @@ pub(super) fn refused() {
     let _unknown = HERE.try_with(|calls| calls.all().iter().for_each(Progress::refused));
 }
 
-/// Ends the calls of the current task after their timeout. Returns whether they have surely changed nothing and never
-/// will.
+/// Ends the calls of the current task after their timeout. Returns true if none of these calls can take effect.
 pub(super) fn end() -> bool {
     HERE.try_with(Calls::end).unwrap_or(false)
 }
@@ -117,11 +115,11 @@ mod tests {
     use super::*;
 
     fn refusal() -> Result<()> {
-        back(Err(Error::new(ErrorKind::Contention, "others are in the way")))
+        back(Err(Error::new(ErrorKind::Contention, "another call holds the lock")))
     }
 
     #[tokio::test]
-    async fn call_that_was_never_sent_or_always_refused_is_certain() {
+    async fn call_never_sent_or_always_refused_has_a_certain_outcome() {
         assert!(Progress::default().scope(async { end() }).await);
         let refused = async {
             leave().unwrap();
@@ -132,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn call_that_was_sent_once_without_a_refusal_is_unknown() {
+    async fn call_sent_once_without_a_refusal_has_an_unknown_outcome() {
         let lost = async {
             leave().unwrap();
             back(Err::<(), _>(Error::unknown("lost"))).unwrap_err();
@@ -149,7 +147,7 @@ mod tests {
         assert!(!Progress::default().scope(answered).await);
     }
 
-    /// The caller that gave up has been answered that its call was not made, so the batch must not make the call.
+    /// A caller that gives up gets the answer that its call was not made, so the batch must not make that call.
     #[tokio::test]
     async fn batch_is_not_sent_after_one_of_its_callers_gave_up() {
         let (patient, impatient) = (Progress::default(), Progress::default());

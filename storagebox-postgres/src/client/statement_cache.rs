@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The statements of one store, by function and number of arguments.
+/// The SQL of one store's statements, by function and number of arguments.
 #[derive(Debug, Default)]
 pub(crate) struct StatementCache(RwLock<HashMap<(&'static str, usize), Arc<str>>>);
 
 impl StatementCache {
-    /// Returns the statement that calls the function, and writes it at the first call.
+    /// Returns the statement that calls the function, from the cache or from `write`.
     pub(super) fn of(&self, function: &'static str, arguments: usize, write: impl Fn() -> String) -> Arc<str> {
         let found = self.found(function, arguments).unwrap_or_else(|| self.keep(function, arguments, write()));
         debug_assert_eq!(*found, write());

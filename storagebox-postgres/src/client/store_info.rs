@@ -9,32 +9,29 @@ use storagebox_core::{Error, ErrorKind, Result, Retention};
 
 use crate::error::read;
 
-/// The version that this library works with.
+/// The version of the schema that this library works with.
 pub(crate) const VERSION: i32 = 3;
 
 pub(crate) const FORMAT: StoreFormat = StoreFormat::new("postgres", "schema", VERSION as i64);
 
-/// The name of the schema query in errors.
 const THE_LOOK: &str = "the check of the schema";
 
-/// The state of a schema, as the schema query found it.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) version: i32,
     epoch: Option<i64>,
     memory: Option<i64>,
-    /// A table or a function of this version that does not exist.
+    /// A table or function of this version that does not exist.
     missing: Option<String>,
-    /// A table or a function that the session's role has no right to use.
+    /// A table or function that the session's role has no right to use.
     denied: Option<String>,
-    /// A table without a unique index.
     keyless: Option<String>,
-    /// A table with a trigger or a rule that may drop a write without an error.
+    /// A table with a trigger or rule that may drop a write without an error.
     diverted: Option<String>,
 }
 
 impl Found {
-    /// Reads the version, the epoch and the memory from an answer with these columns. `answer` is its name in errors.
+    /// Reads the version, the epoch and the memory from a row. `answer` is the name of the row in errors.
     pub(crate) fn of(answer: &'static str, row: &PgRow) -> Result<Self> {
         Ok(Self {
             version: read(answer, row.try_get("version"))?,
@@ -47,7 +44,6 @@ impl Found {
         })
     }
 
-    /// Reads all columns of the schema query.
     pub(crate) fn of_look(row: &PgRow) -> Result<Self> {
         let name = |column: &str| read::<Option<String>>(THE_LOOK, row.try_get(column));
         let (missing, denied) = (name("missing")?, name("denied")?);
@@ -55,12 +51,10 @@ impl Found {
         Ok(Self { missing, denied, keyless, diverted, ..Self::of(THE_LOOK, row)? })
     }
 
-    /// Returns whether the schema has this version and all its tables and functions.
     pub(crate) fn is_whole(&self) -> bool {
         self.version == VERSION && self.missing.is_none()
     }
 
-    /// Returns `Denied` if a right is missing that calls need.
     pub(crate) fn check_rights(&self) -> Result<()> {
         let Some(name) = &self.denied else { return Ok(()) };
         let why =
@@ -68,15 +62,13 @@ impl Found {
         Err(Error::new(ErrorKind::Denied, why).on("postgres"))
     }
 
-    /// Returns `NotSetUp` if a table or a function does not exist.
     pub(crate) fn check_parts(&self) -> Result<()> {
         let Some(name) = &self.missing else { return Ok(()) };
         let why = format!("`{name}` does not exist in the schema; setup creates missing functions, not missing tables");
         Err(Error::new(ErrorKind::NotSetUp, why).on("postgres"))
     }
 
-    /// Refuses a table without a unique index, and a table with a trigger or a rule that may drop a write. No statement
-    /// would fail because of these faults.
+    /// Refuses a table without a unique index, or with a trigger or rule that may drop a write.
     pub(crate) fn check_tables(&self) -> Result<()> {
         if let Some(name) = &self.keyless {
             let why = "it has no unique index; create the index as in a new schema, or restore a complete copy";
@@ -89,12 +81,11 @@ impl Found {
         Err(Error::new(ErrorKind::Misconfigured, why).on("postgres"))
     }
 
-    /// Refuses an existing schema whose table `store` is empty.
     pub(crate) fn check_not_emptied(&self) -> Result<()> {
         if self.version > 0 && self.epoch.is_none() { Err(emptied()) } else { Ok(()) }
     }
 
-    /// Returns the epoch and the memory of the store, if it has the version of this library.
+    /// Returns an error if the schema has another version, or if its table `store` is empty.
     pub(crate) fn info(&self) -> Result<StoreInfo> {
         FORMAT.check(self.version.into())?;
         let epoch = self.epoch.ok_or_else(emptied)?;
@@ -108,23 +99,22 @@ fn emptied() -> Error {
     Error::corrupt("the schema", why).on("postgres")
 }
 
-/// The epoch and the memory of a store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoreInfo {
-    /// A random number that `setup` wrote. It distinguishes the schema from another schema that takes its place.
+    /// A random number that distinguishes this schema from a schema that replaces it.
     pub(crate) epoch: i64,
-    /// For how long all clients remember ended operations.
+    /// How long all clients remember ended operations.
     pub(crate) memory: Retention,
 }
 
 impl StoreInfo {
-    /// Checks that the store has the memory that was requested, if any was.
+    /// Checks that the store has the requested `remember` setting. `None` accepts any setting.
     pub(crate) fn check(&self, memory: Option<Retention>) -> Result<()> {
         FORMAT.check_memory(self.memory, memory)
     }
 }
 
-/// Creates a random epoch for a store or a namespace from the system's random numbers, which no program can seed.
+/// Creates a random epoch for a store or a namespace from the system's random numbers.
 pub(crate) fn new_epoch() -> i64 {
     RandomState::new().hash_one(()).cast_signed()
 }
@@ -133,9 +123,9 @@ pub(crate) fn new_epoch() -> i64 {
 mod tests {
     use super::*;
 
-    /// A program may seed `fastrand` for repeatable results.
+    /// A program may seed `fastrand` to make its results repeatable.
     #[test]
-    fn new_epoch_ignores_the_programs_random_seed() {
+    fn new_epoch_ignores_the_random_seed_of_the_program() {
         let epoch = || {
             fastrand::seed(42);
             new_epoch()

@@ -7,7 +7,8 @@ use storagebox_core::Result;
 
 use crate::error::bad;
 
-/// Whether the URL names each part. The environment supplies the other parts.
+/// Whether the URL names the host, the port, the user and the database. The driver takes the missing parts from
+/// environment variables.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Named {
     host: bool,
@@ -22,7 +23,7 @@ pub(super) fn check(address: &str, pairs: &[(&str, &str)]) -> Result<()> {
 }
 
 impl Named {
-    /// Finds the parts that are named before the `?` or by the driver's keys.
+    /// Finds the parts that the URL names before its `?` or in the driver's keys.
     fn by(address: &str, pairs: &[(&str, &str)]) -> Self {
         let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_a_url_names_are_found() {
+    fn host_port_user_and_database_are_found_in_a_url() {
         for (address, what) in [
             ("postgres://", ""),
             ("postgres://db", "h"),
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_address_never_panics() {
+    fn any_address_is_parsed_without_a_panic() {
         storagebox_fuzz::texts(&["postgres://ada:b@[::1]:5/d", "postgres://a@b/c"], |text| {
             let _ = Named::by(text, &[]);
         });

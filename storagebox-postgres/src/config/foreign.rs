@@ -8,7 +8,8 @@ use storagebox_core::backend::url::number;
 
 use crate::error::bad;
 
-/// The keys: for each, the values that ask for nothing special, and the advice for any other value.
+/// The URL keys of other PostgreSQL clients, each with the values that change nothing and the error for any other
+/// value.
 const KEYS: &[(&str, &[&str], &str)] = &[
     (
         "target_session_attrs",
@@ -43,7 +44,7 @@ fn known(key: &str) -> Option<&'static (&'static str, &'static [&'static str], &
     KEYS.iter().find(|(known, ..)| *known == key)
 }
 
-/// Refuses a key whose value asks for something that the store does not do.
+/// Refuses a key whose value asks for a feature that the store does not have.
 pub(super) fn check(key: &str, value: &str) -> Result<()> {
     match known(key) {
         Some((key, taken, why)) if !taken.contains(&value) => Err(bad(key, why)),
@@ -52,14 +53,15 @@ pub(super) fn check(key: &str, value: &str) -> Result<()> {
     }
 }
 
-/// Returns whether `check` knows the key, and so has checked it.
+/// Whether `check` knows the key.
 pub(super) fn changes_nothing(key: &str) -> bool {
     known(key).is_some()
 }
 
-/// Refuses several hosts. A comma before the `@` may be part of a password.
+/// Refuses a URL with several hosts.
 pub(super) fn check_address(address: &str) -> Result<()> {
     let after_scheme = address.split_once("://").map_or(address, |(_, rest)| rest);
+    // A comma before the `@` may be part of a password.
     let host = after_scheme.rsplit_once('@').map_or(after_scheme, |(_, host)| host);
     let host = host.split('/').next().unwrap_or_default();
     if host.contains(',') { Err(several("url")) } else { Ok(()) }

@@ -51,7 +51,7 @@ impl Schema {
         &self.0
     }
 
-    /// Returns the SQL text with this name in place of `{schema}`.
+    /// Replaces `{schema}` in the SQL text with this name.
     pub(crate) fn fill(&self, sql: &str) -> String {
         sql.replace("{schema}", &self.0)
     }

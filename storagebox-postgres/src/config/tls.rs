@@ -10,7 +10,7 @@ use storagebox_core::backend::url::is_loopback;
 use super::url::SYSTEM;
 use crate::error::bad;
 
-/// Where the encryption settings come from.
+/// The sources of the TLS mode and of the CA; `None` for a setting that neither the URL nor the environment sets.
 pub(super) struct Said {
     mode: Option<By>,
     authority: Option<By>,
@@ -24,8 +24,8 @@ enum By {
 }
 
 impl Said {
-    /// Returns the encryption settings of the environment and of these pairs of the URL. `options` is what the driver
-    /// read.
+    /// Reads the settings from the environment and the URL. Returns an error if the driver has another mode than the
+    /// URL.
     pub(super) fn by(pairs: &[(&str, &str)], options: &PgConnectOptions) -> Result<Self> {
         let value = |key| pairs.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1);
         let (mode, authority) = (variable("PGSSLMODE")?, variable("PGSSLROOTCERT")?);
@@ -35,9 +35,10 @@ impl Said {
     }
 }
 
-/// Refuses a weak mode with `system`: public authorities sign for every host, so the name of this host must be checked.
+/// Refuses `sslrootcert=system` with any mode except `verify-full`.
 pub(super) fn check_system(pairs: &[(&str, &str)]) -> Result<()> {
     let value = |key| pairs.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1);
+    // Public authorities sign certificates for every host, so the host name in the certificate must be checked.
     let is_weak = value("sslmode").is_some_and(|mode| !mode.eq_ignore_ascii_case("verify-full"));
     match value("sslrootcert") == Some(SYSTEM) && is_weak {
         true => Err(bad("sslmode", "must be `verify-full` with sslrootcert=system")),
@@ -49,7 +50,7 @@ fn by(url: Option<&str>, variable: Option<String>) -> Option<By> {
     url.map(|_| By::Url).or(variable.map(|_| By::Environment))
 }
 
-/// Returns an environment variable. The driver would ignore a value that is not UTF-8.
+/// Returns the value of an environment variable. Refuses a value that is not UTF-8, because the driver would ignore it.
 fn variable(name: &'static str) -> Result<Option<String>> {
     match env::var(name) {
         Ok(value) => Ok(Some(value)),
@@ -58,7 +59,7 @@ fn variable(name: &'static str) -> Result<Option<String>> {
     }
 }
 
-/// Refuses a mode in the environment that the driver cannot read, and would ignore.
+/// Refuses a mode in `PGSSLMODE` that the driver cannot read, because the driver would ignore it.
 fn readable(variable: Option<&str>) -> Result<()> {
     match variable.map(str::parse::<PgSslMode>) {
         Some(Err(_)) => Err(bad("PGSSLMODE", "is not one of the driver's modes, such as `verify-full`")),
@@ -66,7 +67,7 @@ fn readable(variable: Option<&str>) -> Result<()> {
     }
 }
 
-/// Refuses a mode in the URL that the driver has ignored, as `found` shows.
+/// Refuses a mode in the URL that the driver ignored.
 fn understood(said: Option<&str>, found: PgSslMode) -> Result<()> {
     let is_found = |said: &str| said.parse().is_ok_and(|said: PgSslMode| discriminant(&said) == discriminant(&found));
     match said.is_none_or(is_found) {
@@ -75,7 +76,7 @@ fn understood(said: Option<&str>, found: PgSslMode) -> Result<()> {
     }
 }
 
-/// Returns the options with a mode that refuses connections which the driver's defaults would allow.
+/// Returns the options with a TLS mode that is at least as strict as the settings and the defaults require.
 pub(super) fn secured(options: PgConnectOptions, said: &Said) -> PgConnectOptions {
     if options.get_socket().is_some() || options.get_host().starts_with('/') {
         return options;
@@ -84,8 +85,7 @@ pub(super) fn secured(options: PgConnectOptions, said: &Said) -> PgConnectOption
     options.ssl_mode(mode)
 }
 
-/// Chooses the mode. If the URL names an authority and no mode, the server is verified, whatever mode the environment
-/// names. Connections to other machines are encrypted, unless the settings say otherwise.
+/// Returns the required TLS mode. A CA in the URL overrides a mode in the environment.
 fn mode(found: PgSslMode, said: &Said, is_loopback: bool) -> PgSslMode {
     match found {
         _ if said.authority == Some(By::Url) && said.mode != Some(By::Url) => PgSslMode::VerifyFull,
@@ -101,7 +101,6 @@ fn mode(found: PgSslMode, said: &Said, is_loopback: bool) -> PgSslMode {
 mod tests {
     use super::*;
 
-    /// Returns the mode for a host and these settings of the URL.
     fn of(said: Option<&str>, authority: bool, host: &str) -> String {
         let found = said.map_or(PgSslMode::Prefer, |mode| mode.parse().unwrap());
         let said = Said { mode: said.map(|_| By::Url), authority: authority.then_some(By::Url) };
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn password_goes_to_another_machine_encrypted_by_default() {
+    fn password_to_another_machine_is_encrypted_by_default() {
         for near in ["localhost", "LOCALHOST", "127.0.0.1", "127.9.9.9", "::1", "[::1]", "::ffff:127.0.0.1"] {
             assert_eq!(of(None, false, near), "Prefer", "{near}");
         }
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn named_ca_is_verified_in_every_mode_but_disable() {
+    fn named_ca_verifies_the_server_unless_sslmode_is_disable() {
         for host in ["localhost", "db.example.com"] {
             for said in [None, Some("allow"), Some("prefer"), Some("require"), Some("verify-full")] {
                 assert_eq!(of(said, true, host), "VerifyFull", "{said:?}");
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_that_the_driver_did_not_find_is_refused() {
+    fn sslmode_that_the_driver_did_not_read_is_refused() {
         assert!(understood(None, PgSslMode::Prefer).is_ok());
         assert!(understood(Some("Verify-Full"), PgSslMode::VerifyFull).is_ok());
         for said in ["verify-full", "disable", "verify%2Dfull", ""] {

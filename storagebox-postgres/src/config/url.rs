@@ -13,7 +13,7 @@ use super::{PostgresBuilder, Statements};
 use super::{environment, foreign};
 use crate::error::bad;
 
-/// The driver's keys. The driver silently ignores all others.
+/// The keys that the driver reads.
 const DRIVERS: [&str; 12] = [
     "application_name",
     "dbname",
@@ -34,17 +34,15 @@ const OURS: [&str; 7] =
 
 const STATEMENTS: [(&str, Statements); 2] = [("prepared", Statements::Prepared), ("simple", Statements::Simple)];
 
-/// How connections are opened.
 #[derive(Debug)]
 pub(crate) struct Url {
     pub(crate) options: PgConnectOptions,
-    /// The longest time to open a connection.
+    /// The longest time to connect; `None` for no limit.
     pub(crate) connect_timeout: Option<Duration>,
-    /// The files that opening a connection reads, by key.
+    /// The files that are read to open a connection, each with the key of the URL that names the file.
     pub(crate) files: Vec<(&'static str, String)>,
 }
 
-/// Reads the URL into the builder and the driver's options.
 pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresBuilder, Url)> {
     plain_url(url)?;
     if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
@@ -78,8 +76,7 @@ pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
     Ok((builder, Url { options: tls::secured(options, &said), connect_timeout, files }))
 }
 
-/// Adds `localhost` to a URL such as `postgres://user:password@/database?host=/folder`, because the driver ignores a
-/// login without a host behind it. The driver then uses the host of the key.
+/// Adds `localhost` to a URL with a login but no host, because the driver would ignore the login.
 fn with_host(address: &str, pairs: &[(&str, &str)]) -> Result<String> {
     let Some((before, path)) = address.split_once("@/").filter(|(before, _)| before.matches('/').count() == 2) else {
         return Ok(address.to_owned());
@@ -92,10 +89,10 @@ fn with_host(address: &str, pairs: &[(&str, &str)]) -> Result<String> {
     }
 }
 
-/// The value of `sslrootcert` that means public authorities, in place of a file.
+/// The value of `sslrootcert` that selects the public authorities instead of a file.
 pub(super) const SYSTEM: &str = "system";
 
-/// Checks the values of the driver's keys. The driver's own message would not name the key.
+/// Checks the values of the driver's keys, because the driver's own error would not name the key.
 fn check_of_driver(key: &str, value: &str) -> Result<()> {
     let value = decoded(value)?;
     match key {
@@ -116,13 +113,13 @@ fn files(pairs: &[(&str, &str)]) -> Result<Vec<(&'static str, String)>> {
     named.collect()
 }
 
-/// Parses the URL. The driver's message may repeat a part of the URL, so it is not passed on.
+/// Parses the URL. Hides the driver's error, which may repeat a part of the URL.
 fn parsed(url: &str) -> Result<PgConnectOptions> {
     PgConnectOptions::from_str(url)
         .map_err(|_| bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value"))
 }
 
-/// Removes the brackets of an IPv6 address, because the driver would look up the address with them.
+/// Removes the brackets of an IPv6 address, which the driver would keep.
 fn without_brackets(options: PgConnectOptions, url: &str) -> Result<PgConnectOptions> {
     let address = options.get_host().strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     match address {
@@ -147,7 +144,7 @@ fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuild
 mod tests {
     use super::*;
 
-    /// Returns the host of this URL that the driver looks up.
+    /// Returns the host that the driver looks up for this URL.
     fn host(url: &str) -> String {
         read(PostgresBuilder::default(), url).unwrap().1.options.get_host().to_owned()
     }
@@ -161,9 +158,9 @@ mod tests {
         assert_eq!(host("postgres://u:p@127.0.0.1/d"), "127.0.0.1");
     }
 
-    /// Cloud SQL's documentation has such URLs.
+    /// Cloud SQL's documentation shows such URLs.
     #[test]
-    fn url_with_a_login_needs_no_host_if_a_key_names_it() {
+    fn url_with_a_login_may_name_its_host_in_a_query_key() {
         let (_, url) = read(PostgresBuilder::default(), "postgres://u:p%40@/d?host=/cloudsql/p:r:i").unwrap();
         let socket = url.options.get_socket().map(|folder| folder.display().to_string());
         assert_eq!(socket.as_deref(), Some("/cloudsql/p:r:i"));

@@ -33,7 +33,7 @@ impl Rules {
         self.0.fixed_bounds().ceiling().unwrap_or(i64::MAX)
     }
 
-    /// Returns the shard of an operation, which is the same for each of its attempts.
+    /// Returns the same shard for each attempt of an operation.
     pub(super) fn shard_of(&self, op: &OpId) -> i32 {
         match self.shards() {
             1 => 0,

@@ -29,7 +29,7 @@ pub(super) fn committed(row: &PgRow) -> Result<Committed> {
     }
 }
 
-/// Maps the answer of a registration. Only if an attempt is chosen does the answer have the content of the entry.
+/// Reads the answer of a registration. The answer has the entry's content only if an attempt is chosen.
 pub(super) fn registered(row: Option<&PgRow>) -> Result<Registered> {
     const FUNCTION: &str = "entity_register";
     let Some(row) = row else { return Ok(Registered::Gone) };
@@ -51,7 +51,7 @@ fn payload(row: &PgRow, function: &'static str, column: &str) -> Result<Option<P
     bytes.map(|bytes| Payload::new(bytes).map_err(|_| unreadable(function))).transpose()
 }
 
-/// Reads an entry. Returns an error if the entry has no attempt, or if the chosen attempt is not one of its attempts.
+/// Returns an error if the entry has no attempt, or if its chosen attempt is not one of its attempts.
 fn entry(row: &PgRow, function: &'static str, content: Payload) -> Result<OutboxEntry> {
     let op = |text: String| OpId::new(text).map_err(|_| unreadable(function));
     let attempts = texts(read(function, row.try_get("attempts"))?);
@@ -73,20 +73,20 @@ pub(super) fn listed(row: &PgRow) -> Result<Listed> {
     Ok(Listed { entry: EntryId { key, message, commit }, position })
 }
 
-/// An entry of a page, and its position: the length of its key, the key and the message.
+/// An entry of a page, and the position from which the next page continues.
 pub(super) struct Listed {
     pub(super) entry: EntryId,
     pub(super) position: String,
 }
 
-/// The entry after which a page begins.
+/// The last entry of the previous page.
 pub(super) struct Position {
     key: Key,
     message: MessageId,
 }
 
 impl Position {
-    /// Returns the key and the message; for the first page, texts that sort before all others.
+    /// Returns the key and the message. For the first page, these are texts that sort before all others.
     pub(super) fn texts(position: Option<&Self>) -> (&str, &str) {
         position.map_or(("", ""), |position| (position.key.as_str(), position.message.as_str()))
     }

@@ -5,10 +5,8 @@ use storagebox_core::ErrorKind;
 
 /// The meaning of each SQLSTATE for a statement that is its own transaction.
 ///
-/// The first entry that is a prefix of the code decides. For this comparison, the violated constraint, if there is one,
-/// is appended to the code. The server reports what is wrong with a statement or a row before it commits, so nothing
-/// was applied. Not in the table: lost connections (08), a session that was killed (57P01, 57P02), the server's own
-/// files (58) and faults (XX000), and foreign tables (HV), which commit elsewhere.
+/// The first entry that is a prefix of the code decides. The name of a violated constraint is appended to the code for
+/// this comparison. After a code that is not in the table, the statement may have been applied.
 pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("SB001", ErrorKind::Corrupt, super::NOT_THAT_OPENED),
     (
@@ -29,7 +27,7 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ),
     ("SB007", ErrorKind::Contention, IN_TRANSACTION),
     ("09", ErrorKind::Misconfigured, REFUSED),
-    ("0A", ErrorKind::Unsupported, "the server does not support what the call needs; the cause says what"),
+    ("0A", ErrorKind::Unsupported, "the server lacks a feature that the call needs; the cause says which"),
     ("0B", ErrorKind::Contention, IN_TRANSACTION),
     ("0F", ErrorKind::Misconfigured, REFUSED),
     ("0L", ErrorKind::Misconfigured, REFUSED),
@@ -62,19 +60,19 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("40P01", ErrorKind::Contention, "another transaction used the same rows"),
     ("40002", ErrorKind::Corrupt, "a row breaks a constraint of its table"),
     ("40000", ErrorKind::Contention, "the server rolled the transaction back"),
-    ("42501", ErrorKind::Denied, "a right is missing, or row security is in the way; the cause says where"),
+    ("42501", ErrorKind::Denied, "a right is missing, or row security refused the statement; the cause says where"),
     ("42P01", ErrorKind::NotSetUp, "the schema or a table of it does not exist"),
     ("42883", ErrorKind::NotSetUp, "a function of the schema does not exist, or a column has the wrong type"),
     ("42P05", ErrorKind::Misconfigured, MIXED),
     ("42P17", ErrorKind::Misconfigured, NOT_TO_BE_CHANGED),
-    ("42", ErrorKind::Corrupt, "a table is not as `setup` made it"),
+    ("42", ErrorKind::Corrupt, "a table differs from the table that `setup` created"),
     ("44", ErrorKind::Misconfigured, REFUSED),
     ("53300", ErrorKind::Throttled, "the server has no connection left"),
     ("53", ErrorKind::Unavailable, "the server is short of memory or disk"),
-    ("54000", ErrorKind::Unavailable, "the server takes no changes; the cause says why"),
+    ("54000", ErrorKind::Unavailable, "the server accepts no changes; the cause says why"),
     ("54", ErrorKind::Misconfigured, REFUSED),
     ("55P03", ErrorKind::Contention, "waiting for a lock timed out"),
-    ("55006", ErrorKind::Contention, "another session uses what the call needs"),
+    ("55006", ErrorKind::Contention, "another session uses an object that the call needs"),
     ("55000", ErrorKind::Misconfigured, NOT_TO_BE_CHANGED),
     ("55", ErrorKind::Misconfigured, REFUSED),
     ("57014", ErrorKind::Contention, "the statement was cancelled, by its timeout or by hand"),
@@ -87,7 +85,7 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("XX002", ErrorKind::Corrupt, "an index is damaged"),
 ];
 
-/// The meaning of a code that refuses a connection: no statement was sent, and nothing of the schema was read.
+/// The meaning of a code that refuses a connection before any statement is sent.
 const AT_LOGIN: &[(&str, ErrorKind, &str)] = &[
     ("22", ErrorKind::Misconfigured, SESSION),
     (
@@ -122,19 +120,18 @@ fn among(table: &[(&str, ErrorKind, &'static str)], code: &str) -> Option<(Error
     table.iter().find(|(prefix, ..)| code.starts_with(prefix)).map(|(_, kind, message)| (*kind, *message))
 }
 
-/// The codes of a session that the server ended while it was idle.
+/// The codes of a session that the server ended because it was idle.
 pub(super) const ENDED_IDLE: [&str; 2] = ["25P03", "57P05"];
 
-/// The code of a session that an administrator or a shutdown ended, at any time.
+/// The code of a session that an administrator or a shutdown ended.
 pub(super) const ENDED: &str = "57P01";
 
 pub(super) const ENDED_BEFORE: &str = "the server or a pooler ended the session before the call was made";
 
-/// PgBouncer's code for all reasons to close the connection of a client: the code of a protocol violation.
+/// The code of a protocol violation, which PgBouncer sends for every reason to close a client's connection.
 pub(super) const OF_POOLER: &str = "08P01";
 pub(super) const CLIENT_IDLE: &str = "client_idle_timeout";
-/// The beginnings of PgBouncer's messages while it has no connection to the server. They are the same in all its
-/// versions.
+/// The beginnings of PgBouncer's messages while it has no connection to the server.
 pub(super) const NO_SERVER: [&str; 2] = ["server login has been failing", "pgbouncer cannot connect to server"];
 pub(super) const CUT_OFF: &str = "the pooler cannot reach the server or log in to it; the cause says more";
 pub(super) const QUERY_WAIT_TIMEOUT: &str = "query_wait_timeout";
@@ -185,16 +182,16 @@ mod tests {
         }
     }
 
-    /// After a killed session, a broken protocol or a fault of the server, it is unknown what the server has done.
+    /// Codes of killed sessions, broken protocols and server faults are not in the table.
     #[test]
-    fn a_code_that_is_not_in_the_table_may_have_been_applied() {
+    fn code_whose_statement_may_have_been_applied_is_not_listed() {
         for code in ["", "57P01", "57P02", "08006", "08P01", "58030", "XX000", "HV000", "40003"] {
             assert_eq!(kind(code), None, "{code}");
         }
     }
 
     #[test]
-    fn every_entry_of_the_table_is_reached() {
+    fn no_entry_of_the_code_table_hides_a_later_entry() {
         for (index, (prefix, ..)) in CODES.iter().enumerate() {
             let before = CODES[..index].iter().find(|(before, ..)| prefix.starts_with(before));
             assert_eq!(before, None, "{prefix}");

@@ -14,7 +14,7 @@ use storagebox_core::{
 use crate::client::hash;
 use crate::error::{read, unreadable};
 
-/// The state of a claim as a function returns it: a word, and the texts that belong to it.
+/// The state of a claim as a function of the schema returns it: a word for the state, and the texts that belong to it.
 pub(super) struct ClaimView {
     function: &'static str,
     words: Vec<String>,
@@ -33,8 +33,7 @@ impl ClaimView {
         self.words.get(index).map(String::as_str).ok_or_else(|| unreadable(self.function))
     }
 
-    /// Returns whether the claim has a row but is neither held nor ended: it is forgotten, or some of its calls are
-    /// void.
+    /// Whether the claim has a row but is neither held nor ended.
     fn is_unknown(&self) -> bool {
         matches!(self.text(0), Ok("forgotten" | "unknown"))
     }
@@ -64,7 +63,6 @@ impl ClaimView {
         }
     }
 
-    /// Returns the outcome for a claim that is held or has ended.
     pub(super) fn taken(&self) -> Result<Taken> {
         match self.word()? {
             "again" => Ok(Taken::Again(self.held()?)),
@@ -104,8 +102,7 @@ impl ClaimView {
     }
 }
 
-/// Returns the texts of an array that has no nulls. The driver reads the text `NULL` as a null in an answer to a simple
-/// statement.
+/// Returns the texts of an array. Replaces `None` with the text `NULL`, because the driver reads this text as a null.
 pub(crate) fn texts(array: Vec<Option<String>>) -> Vec<String> {
     array.into_iter().map(|text| text.unwrap_or_else(|| "NULL".to_owned())).collect()
 }
@@ -118,16 +115,13 @@ fn word(row: &PgRow, function: &'static str) -> Result<String> {
     read(function, row.try_get(0))
 }
 
-/// The answer to one claim of a batch.
 pub(super) enum Observed {
-    /// The claim took this item.
+    /// This call took the item for the claim.
     New(Item),
-    /// The claim had a state already.
     AlreadyKnown(ClaimView),
 }
 
-/// Reads the answer to a batch: the place of the last item that was taken, and the answers by claim. A claim that found
-/// no item has no answer.
+/// Returns the hash of the last item that a batch took, and the answers by claim.
 pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Observed>)> {
     const FUNCTION: &str = "bank_take_many";
     let new = column(row, "claims")?.into_iter().zip(column(row, "items")?);
@@ -228,7 +222,7 @@ fn listed(row: &PgRow) -> Result<ListedItem> {
     Ok(ListedItem { item, state: state(row, "bank_list")? })
 }
 
-/// Returns the place after which a listing continues: the hash of its last item.
+/// Returns the position after which a listing continues: the hash of the last listed item.
 pub(super) fn place_after(listing: &PageRequest) -> i64 {
     if listing.after().is_empty() { i64::MIN } else { hash(listing.after()) }
 }

@@ -15,7 +15,7 @@ use super::take_cursors::TakeCursors;
 use crate::client::{AfterLostReply, FunctionCall, OpenNamespace};
 use crate::combining::{self, Combining};
 
-/// The most takes in one statement.
+/// The maximum number of takes in one statement.
 const MOST: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl Taker {
             "open" => attempt.refused(Taken::Empty),
             "busy" => {
                 cursor.leave();
-                Err(Error::new(ErrorKind::Contention, "other calls hold the last items").on("postgres"))
+                Err(Error::new(ErrorKind::Contention, "other transactions have locked the last items").on("postgres"))
             }
             _ => view.taken(),
         }
@@ -114,7 +114,6 @@ impl Taker {
         }
     }
 
-    /// Makes all takes in one statement. Returns the answers by claim.
     async fn many(&self, takes: &[Take]) -> Result<HashMap<String, Observed>> {
         let mut cursor = self.cursors.begin();
         let start = cursor.start();

@@ -6,38 +6,39 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The most cursors that are kept for later takes.
+/// The maximum number of cursors that are kept for later takes.
 const KEPT: usize = 64;
-/// How many places a cursor goes forward before it begins at another random place.
+/// The number of takes that use a cursor before it moves to another random place.
 const STEPS: u32 = 512;
-/// The most takes in a row that use the same `till`. The next take uses none, and so looks back at the places that the
-/// cursor has passed.
+/// The maximum number of consecutive takes that use the same hint.
 const HINTED: u32 = 16;
 
-/// The cursors that no take uses. The one that was used last is at the end.
+/// The cursors that no take is using, the last used cursor at the end.
 #[derive(Debug, Default)]
 pub(super) struct TakeCursors {
     idle: Mutex<Vec<ScanCursor>>,
 }
 
-/// The place where a take begins (`at`), and the place up to which items may be free (`till`). The cursor has passed
-/// the places between `since` and `at`, and has not looked at them again.
+/// Where a take begins to look for a free item. The place of an item is its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScanStart {
+    /// The place at which the take begins.
     pub(super) at: i64,
+    /// The hint: the last place at which an item may be free.
     pub(super) till: Option<i64>,
+    /// The place at which the cursor got the hint.
     pub(super) since: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScanCursor {
     start: ScanStart,
-    /// How many takes in a row used the same `till`.
+    /// How many consecutive takes used the same hint.
     hinted: u32,
     steps_left: u32,
 }
 
-/// A cursor that only one take uses, until the guard is dropped. Two takes with one cursor would try the same items.
+/// Reserves a cursor for one take, so that concurrent takes try different items.
 #[derive(Debug)]
 pub(super) struct CursorGuard<'a> {
     cursors: &'a TakeCursors,
@@ -45,7 +46,7 @@ pub(super) struct CursorGuard<'a> {
 }
 
 impl TakeCursors {
-    /// Returns the idle cursor that was used last, or a new cursor if none is idle.
+    /// Returns the cursor that was used most recently, or a new cursor if all are in use.
     pub(super) fn begin(&self) -> CursorGuard<'_> {
         let cursor = self.idle().pop().unwrap_or_else(ScanCursor::somewhere);
         CursorGuard { cursors: self, cursor }
@@ -66,7 +67,7 @@ impl ScanCursor {
         self.start
     }
 
-    /// Moves the cursor behind the item that was taken at `place`. More items may be free up to `till`.
+    /// Moves the cursor behind the place of the item that was taken. `till` is the hint for the next take.
     pub(super) fn go_on(&mut self, place: i64, till: i64, steps: u32) {
         let Some(at) = place.checked_add(1).filter(|_| steps < self.steps_left) else {
             return self.leave();
@@ -82,7 +83,7 @@ impl ScanCursor {
         };
     }
 
-    /// Moves the cursor to a random place, because nothing is free ahead of it.
+    /// Moves the cursor to a random place, because no item is free ahead of it.
     pub(super) fn leave(&mut self) {
         *self = Self::somewhere();
     }
@@ -115,8 +116,7 @@ impl Drop for CursorGuard<'_> {
 mod tests {
     use super::*;
 
-    /// Makes this many takes with one cursor, each answered with the same `till`. Returns which takes began with this
-    /// `till`.
+    /// Makes takes whose answers have the hint `till`. Returns the numbers of the takes that began with this hint.
     fn hinted(takes: i64, till: i64) -> Vec<i64> {
         let cursors = TakeCursors::default();
         let told = |place| {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn cursor_looks_back_to_the_start_of_its_hint() {
+    fn cursor_remembers_the_place_at_which_it_got_its_hint() {
         let cursors = TakeCursors::default();
         let since = [(10, 20), (15, 20), (20, 20), (21, 40), (33, 40)].map(|(place, till)| {
             let mut cursor = cursors.begin();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_takes_use_one_cursor() {
+    fn concurrent_takes_use_different_cursors() {
         let cursors = TakeCursors::default();
         cursors.begin().go_on(6, 1_000, 1);
         let first = cursors.begin();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn cursor_moves_to_a_random_place_after_its_steps() {
+    fn cursor_moves_to_a_random_place_after_512_takes() {
         let cursors = TakeCursors::default();
         for place in 0..i64::from(STEPS) - 1 {
             cursors.begin().go_on(place, 1_000, 1);

@@ -11,8 +11,7 @@ use crate::error;
 
 const PROBE: &str = include_str!("../../sql/store/probe.sql");
 
-/// The behaviours that the functions rely on: the column of the probe, and what a server without the behaviour cannot
-/// do.
+/// The server behaviours that the functions need, each with a column of the probe and a name for errors.
 const NEEDED: [(&str, &str); 6] = [
     ("finds_by_address", "change a row by its address (ctid) after it was locked"),
     ("skips_no_own_locks", "find a row again that the same transaction has locked (SKIP LOCKED)"),
@@ -24,20 +23,19 @@ const NEEDED: [(&str, &str); 6] = [
 
 /// The SQLSTATE classes with which a server rejects a statement, or a name in it, as unknown.
 const NOT_KNOWN: [&str; 2] = ["0A", "42"];
-/// The codes of these classes that mean something else: a right is missing, or a name is taken.
+/// The codes in the classes of `NOT_KNOWN` that mean something else: a right is missing, or a name is taken.
 const OTHERS: [&str; 3] = ["42501", "42P07", "42723"];
 
-/// Probes the server, in the transaction of a setup.
 pub(super) async fn check(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
     let found = raw_sql(AssertSqlSafe(schema.fill(PROBE))).fetch_one(connection).await.map_err(refused)?;
     judge(|column| has(&found, column))
 }
 
-/// Converts the error of a statement that every PostgreSQL knows and that needs nothing of the schema.
+/// Maps the error of a statement that every PostgreSQL server knows and that uses nothing of the schema.
 pub(super) fn refused(error: sqlx::Error) -> Error {
     match error.as_database_error().and_then(|error| error.code()) {
         Some(code) if is_not_known(&code) => {
-            lacking(format_args!("does not know what `setup` asks of it (SQLSTATE {code}; the cause says what)"))
+            lacking(format_args!("does not know a statement of `setup` (SQLSTATE {code}; the cause says which)"))
                 .caused_by(error)
         }
         _ => error::of(error, true),
@@ -48,7 +46,6 @@ fn is_not_known(code: &str) -> bool {
     NOT_KNOWN.iter().any(|class| code.starts_with(class)) && !OTHERS.contains(&code)
 }
 
-/// Returns the error for the first behaviour that is missing.
 fn judge(has: impl Fn(&str) -> bool) -> Result<()> {
     match NEEDED.iter().find(|(column, _)| !has(column)) {
         None => Ok(()),
@@ -60,7 +57,7 @@ fn lacking(what: impl Display) -> Error {
     Error::unsupported(format_args!("a server that {what}"), "PostgreSQL itself").on("postgres")
 }
 
-/// Returns whether the server has the behaviour of this column. An answer of another type counts as no.
+/// Whether the column of the probe is true. An answer of another type counts as false.
 fn has(row: &PgRow, column: &str) -> bool {
     row.try_get::<Option<bool>, _>(column).is_ok_and(|answer| answer == Some(true))
 }
@@ -82,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_right_is_not_an_unknown_statement() {
+    fn code_of_a_missing_right_does_not_mean_an_unknown_statement() {
         assert!(["0A000", "42601", "42703", "42704", "42883", "42P01"].into_iter().all(is_not_known));
         assert!(!["42501", "42P07", "42723", "23505", "55P03", "57014", "XX000"].into_iter().any(is_not_known));
     }

@@ -6,8 +6,7 @@ use storagebox_core::{Backend, ClaimId, ClaimState, Counts, Item, ItemBank, Resu
 use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
 use crate::support::failed;
 
-/// Another session inserts the claim `bob` while the batch runs. The batch takes items for the other claims, and a
-/// single take then serves `bob`.
+/// Another session inserts the claim `bob` while the batch runs. The batch serves all other claims.
 #[test]
 fn batch_take_skips_only_the_claim_that_another_call_inserts() -> Result<()> {
     with_place(async |place| {

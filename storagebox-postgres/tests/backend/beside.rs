@@ -16,8 +16,8 @@ fn filled(place: &Place, sql: &str) -> String {
     sql.replace("{schema}", &place.schema).replace("{role}", role).replace("{database}", role)
 }
 
-/// Makes every call in both protocols: as the role with the least rights in the existing schema, and as the owner in a
-/// new schema.
+/// Makes every call twice with each kind of statements: as the role with the least rights in the existing schema, and
+/// as the owner in a new schema.
 async fn all_is_answered(place: &Place) -> Result<()> {
     for (statements, name) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
         every_call(&mut metered(place, statements, "").await?, name).await?;
@@ -117,7 +117,7 @@ fn forced_row_security_denies_each_call() -> Result<()> {
 }
 
 #[tokio::test]
-async fn event_trigger_that_only_records_changes_no_answer() -> Result<()> {
+async fn event_trigger_that_only_logs_commands_changes_no_answer() -> Result<()> {
     is_answered_beside(
         "CREATE TABLE public.seen (tag text);
          CREATE FUNCTION public.look_on() RETURNS event_trigger LANGUAGE plpgsql
@@ -165,7 +165,7 @@ async fn session_replication_role_replica_changes_no_answer() -> Result<()> {
     is_answered_beside("ALTER DATABASE {database} SET session_replication_role = replica").await
 }
 
-/// Settings of formats, with values other than the defaults, that a role, a database or a server may have.
+/// Settings of data formats, each with a value that is not the default.
 const FORMATS: [(&str, &str); 22] = [
     ("DateStyle", "'German, DMY'"),
     ("TimeZone", "'Asia/Kathmandu'"),
@@ -192,7 +192,7 @@ const FORMATS: [(&str, &str); 22] = [
 ];
 
 #[tokio::test]
-async fn database_formats_and_timeouts_change_no_answer() -> Result<()> {
+async fn format_and_timeout_settings_change_no_answer() -> Result<()> {
     let set = FORMATS.map(|(name, value)| format!("ALTER DATABASE {{database}} SET {name} = {value};")).concat();
     is_answered_beside(&format!("LOAD 'plpgsql'; {set}")).await
 }
@@ -213,7 +213,8 @@ async fn server_settings_change_no_answer() -> Result<()> {
     all_is_answered(&database.place().await?).await
 }
 
-/// If a take's insert of a claim were dropped without an error, its item would be lost (IB-2).
+/// If a trigger or rule dropped a take's insert of a claim without an error, the item of the claim would be lost
+/// (IB-2).
 #[test]
 fn trigger_or_rule_that_may_drop_a_write_is_refused() -> Result<()> {
     let soft = "CREATE FUNCTION public.soft() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;";
@@ -238,7 +239,7 @@ fn trigger_or_rule_that_may_drop_a_write_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Reads are refused too, because the data of a read-only server may be old.
+/// Calls that only read are refused like calls that write, because the data of a read-only server may be old.
 #[test]
 fn read_only_session_refuses_each_call() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {

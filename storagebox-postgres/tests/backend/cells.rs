@@ -8,8 +8,8 @@ use crate::drained::assert_none_is_hidden;
 use crate::scene::{session, tell, with_database, with_place};
 use crate::support::{Behind, Place, run};
 
-/// Creates two cells of one section with sixteen items each, and takes all items of the first cell. The bit of this
-/// cell stays set.
+/// Returns a bank with two cells of sixteen items. All items of the first cell are taken, but the cell is still marked
+/// as having free items.
 async fn drained_cell(place: &Place) -> Result<Arc<dyn ItemBank>> {
     let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
@@ -27,7 +27,7 @@ const TAKES: [&str; 2] = [
     "bank_take_many(namespace, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0, 0)",
 ];
 
-/// A take with a snapshot from before a release would clear the bit of the released item's cell, and so hide the item.
+/// A take with a snapshot from before a release could mark the cell of the released item as empty.
 #[test]
 fn a_take_at_another_isolation_level_hides_no_item() -> Result<()> {
     with_database(async |database| {
@@ -61,7 +61,7 @@ fn take_after_withdrawals_reads_few_dead_rows() -> Result<()> {
     })
 }
 
-/// A repeated load adds no item and sets no bit of a cell, so takes skip the dead rows that the load leaves.
+/// A load of known items sets no bit of a cell, so takes skip the dead rows that the load leaves.
 #[test]
 fn take_after_loads_of_known_items_reads_few_dead_rows() -> Result<()> {
     with_place(async |place| {

@@ -13,12 +13,11 @@ use storagebox_core::Result;
 
 use crate::support::failed;
 
-/// Functions that wait only for upkeep, which holds its locks for a short time.
+/// Functions that wait only for upkeep, which keeps its locks only for a short time.
 const BRIEF: [&str; 3] = ["counter_refuse", "counter_remember", "record_end"];
 
 const CLOCK: &str = "{schema}.clock()";
 
-/// A function of the schema, and its statements.
 struct Function {
     name: String,
     statements: Vec<String>,
@@ -38,7 +37,7 @@ fn functions() -> Result<Vec<Function>> {
 }
 
 impl Function {
-    /// Parses the text of a file, and returns the function that it creates, if any.
+    /// Returns the function that the SQL text creates; `None` if it creates none.
     fn of(text: &str) -> Option<Self> {
         let code: Vec<_> = text.lines().map(|line| line.split("--").next().unwrap_or_default()).collect();
         let code = code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -51,14 +50,13 @@ impl Function {
         self.statements.iter().any(|statement| waits(statement, waiting))
     }
 
-    /// Returns the variables that hold a moment, with the index of their statement.
+    /// Returns the variables in which the function stores a time, each with the index of the statement that sets it.
     fn kept(&self) -> Vec<(usize, &str)> {
         let indexed = self.statements.iter().enumerate();
         indexed.filter_map(|(index, statement)| Some((index, kept(statement)?))).collect()
     }
 }
 
-/// Returns the variable into which a statement reads the clock.
 fn kept(statement: &str) -> Option<&str> {
     let (name, value) = statement.split_once(":=")?;
     let value = value.trim_start();
@@ -67,7 +65,7 @@ fn kept(statement: &str) -> Option<&str> {
     name.split_whitespace().rfind(|word| *word != "timestamptz").filter(|_| is_moment)
 }
 
-/// Returns whether a statement can wait for another call, directly or in a function that the statement calls.
+/// Whether the statement can wait for another call, directly or in a function that it calls.
 fn waits(statement: &str, waiting: &BTreeSet<String>) -> bool {
     let locks = statement.replace("FOR UPDATE SKIP LOCKED", "");
     let locks = locks.contains("FOR UPDATE") || locks.contains("FOR KEY SHARE");
@@ -75,7 +73,6 @@ fn waits(statement: &str, waiting: &BTreeSet<String>) -> bool {
     locks || statement.contains("INSERT INTO") || waiting.iter().any(calls)
 }
 
-/// Returns the names of all functions that can wait.
 fn waiting(functions: &[Function]) -> BTreeSet<String> {
     let mut waiting = BTreeSet::new();
     loop {
@@ -92,7 +89,6 @@ fn waiting(functions: &[Function]) -> BTreeSet<String> {
 /// The calls by which a function reads the clock again after a wait.
 const LOOKS: [&str; 2] = ["{schema}.has_waited(", "{schema}.bank_hold_from("];
 
-/// Returns the faults of a function that can wait.
 fn faults(function: &Function, waiting: &BTreeSet<String>) -> Vec<&'static str> {
     let waits_at = |(_, statement): &(usize, &String)| waits(statement, waiting);
     let mut stops = function.statements.iter().enumerate().filter(waits_at).map(|(index, _)| index);
@@ -137,7 +133,7 @@ fn each_function_reads_the_clock_after_its_waits() -> Result<()> {
     Ok(())
 }
 
-/// A session behind a pooler may have no timeout. Its calls must not wait for ever after their client is gone.
+/// A call behind a pooler must not wait for ever after its client is gone.
 #[test]
 fn each_function_that_can_wait_has_a_lock_timeout() -> Result<()> {
     let functions = functions()?;

@@ -11,7 +11,6 @@ use crate::scene::{in_database, owner_url};
 use crate::support::{Place, run};
 use crate::upgrade::namespaces;
 
-/// Makes the call with this name, which is expected to meet the damage.
 async fn make(store: &PostgresStore, call: &str) -> Result<()> {
     let (bank, holder) = (store.item_bank(&id("namespace"))?, id("holder"));
     let (records, leases) = (store.dedup_repo(&id("namespace"))?, store.lease_repo(&id("namespace"))?);
@@ -106,7 +105,7 @@ async fn answer(place: &Place, damage: &str, call: &str) -> Result<Result<()>> {
     Ok(make(&store, call).await)
 }
 
-/// Returns whether the answer is an error of one of these kinds, and, unless the call only reads, says that nothing was
+/// Whether the answer is an error of one of these kinds. The error of a write must also report that nothing was
 /// applied.
 fn is_said(answer: &Result<()>, call: &str, kinds: &[ErrorKind]) -> bool {
     answer.as_ref().is_err_and(|error| {
@@ -116,7 +115,7 @@ fn is_said(answer: &Result<()>, call: &str, kinds: &[ErrorKind]) -> bool {
     })
 }
 
-/// Checks that each call reports its damage. Schemas are reused for the next case only if `tables_are_whole`.
+/// Checks that each call reports its damage. Later cases reuse the schemas only if `tables_are_whole`.
 async fn all_are_said(cases: &[(&str, &str)], kinds: &[ErrorKind], tables_are_whole: bool) -> Result<()> {
     in_database(async |database| {
         let (mut damaged, mut unsaid) = (vec![], vec![]);
@@ -135,11 +134,11 @@ async fn all_are_said(cases: &[(&str, &str)], kinds: &[ErrorKind], tables_are_wh
 }
 
 #[tokio::test]
-async fn a_row_that_no_call_wrote_is_corrupt_at_once() -> Result<()> {
+async fn row_that_no_call_wrote_is_reported_at_once_as_corrupt() -> Result<()> {
     all_are_said(ROWS, &[ErrorKind::Corrupt], true).await
 }
 
 #[tokio::test]
-async fn a_table_that_was_changed_is_corrupt_or_not_set_up_at_once() -> Result<()> {
+async fn changed_table_is_reported_at_once_as_corrupt_or_not_set_up() -> Result<()> {
     all_are_said(TABLES, &[ErrorKind::Corrupt, ErrorKind::NotSetUp], false).await
 }

@@ -11,9 +11,9 @@ use tokio::task::JoinSet;
 use crate::scene::{count, in_place, session, tell, with_place};
 use crate::support::{Behind, Buffers, Place, end_holds, failed, moved_clock, run};
 
-/// An old snapshot keeps every row that was ever free, so the server can mark no index entry as dead.
+/// An old snapshot keeps the dead rows of all items that were ever free.
 #[test]
-fn take_from_a_drained_bank_reads_no_more_under_an_old_snapshot() -> Result<()> {
+fn take_from_a_drained_bank_with_an_old_snapshot_reads_few_rows() -> Result<()> {
     with_place(async |place| Buffers::of_takes(place, 10_000, true).await.map(|read| read.assert_flat()))
 }
 
@@ -27,25 +27,26 @@ fn take_after_joined_takes_reads_few_dead_rows() -> Result<()> {
     with_place(async |place| Buffers::of_a_section(place, "NULL").await.map(|read| read.assert_flat()))
 }
 
-/// A cursor stops part-way, and another cursor begins at the same place. The second cursor reads the dead rows of at
-/// most two cells, and reads them once.
+/// A second cursor begins where a stopped cursor began. The second cursor reads the dead rows of at most two cells,
+/// once.
 #[test]
 fn take_after_a_stopped_cursor_reads_few_dead_rows() -> Result<()> {
     with_place(async |place| Behind::walks(place, 0).await.map(|read| read.assert_within(4)))
 }
 
-/// Single takes and takes in batches alternate. Both look back at the places that the stopped cursor has passed.
+/// Single takes and batches of takes alternate after a cursor has stopped.
 #[test]
-fn take_after_a_stopped_cursor_with_batches_reads_few_dead_rows() -> Result<()> {
+fn take_after_a_stopped_cursor_and_batches_reads_few_dead_rows() -> Result<()> {
     with_place(async |place| Behind::walks(place, 3).await.map(|read| read.assert_within(4)))
 }
 
 #[test]
-fn take_from_an_empty_bank_reads_no_more_after_ended_holds() -> Result<()> {
+fn take_from_an_empty_bank_after_ended_holds_reads_few_rows() -> Result<()> {
     with_place(async |place| Buffers::of_ended_holds(place).await.map(|read| read.assert_flat()))
 }
 
-/// Makes a take with this `p_since` in a transaction. Returns whether the transaction then locks a row of this table.
+/// Makes a take in a transaction, with `since` as the argument `p_since`. Returns whether the transaction locks a row
+/// of this table.
 async fn holds(place: &Place, since: &str, table: &str) -> Result<bool> {
     let schema = &place.schema;
     let take = format!("{schema}.bank_take(namespace, epoch, 'open', 0, false, NULL, NULL, 0, NULL, {since})");
@@ -75,7 +76,6 @@ fn joined_take_locks_no_row_that_other_calls_need() -> Result<()> {
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Makes a take for the claim by SQL, and returns its outcome.
 async fn look_past(place: &Place, claim: &str) -> Result<String> {
     let take = format!(
         "SELECT ({}.bank_take(namespace, epoch, '{claim}', 0, false, NULL, NULL, 0, NULL, 0))[1]",
@@ -85,8 +85,8 @@ async fn look_past(place: &Place, claim: &str) -> Result<String> {
     told.fetch_one(place.database.owner()).await.map_err(failed)
 }
 
-/// Returns a bank whose items were all taken after their first holds had ended, and a session whose old snapshot keeps
-/// the dead rows.
+/// Returns a bank in which each item was taken again after its hold ended, and a session whose old snapshot keeps dead
+/// rows.
 async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn ItemBank>, PgConnection)> {
     let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
@@ -97,9 +97,9 @@ async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn ItemBank>, PgConn
     Ok((bank, old))
 }
 
-/// A hold ends before its take commits. Meanwhile another take looks past the ended holds, and does not see this hold.
+/// A hold ends before its take commits. Another take then looks for ended holds and does not see the uncommitted hold.
 #[test]
-fn hold_that_lapses_before_its_take_commits_is_found() -> Result<()> {
+fn later_take_finds_a_hold_that_lapsed_before_its_commit() -> Result<()> {
     with_place(async |place| {
         let (bank, _old) = bank_of_ended_holds(place).await?;
         bank.add(&[Item::new("item")?]).await?;
@@ -117,9 +117,9 @@ fn hold_that_lapses_before_its_take_commits_is_found() -> Result<()> {
     })
 }
 
-/// A take moves the lapse bound forward. Then the clock is set back, and a new hold ends before the bound.
+/// After the clock is set back, a hold ends before the time from which takes look for lapsed holds.
 #[test]
-fn hold_that_lapses_before_the_lapse_bound_is_found() -> Result<()> {
+fn take_finds_a_hold_that_lapses_before_the_lapse_bound() -> Result<()> {
     with_place(async |place| {
         let (bank, _old) = bank_of_ended_holds(place).await?;
         place.advance(24 * HOUR).await?;
@@ -139,7 +139,6 @@ fn hold_that_lapses_before_the_lapse_bound_is_found() -> Result<()> {
 
 const TASKS: usize = 8;
 const ROUNDS: usize = 40;
-/// The number of items in each section: enough for many cells.
 const ITEMS: usize = 600;
 pub(crate) const SECTIONS: [i64; 2] = [-1 << 55, 255 << 55];
 
@@ -151,7 +150,7 @@ pub(crate) fn items(place: &Place, section: i64, name: &str, items: usize) -> St
         .replace("{items}", &items.to_string())
 }
 
-/// Counts the free items that takes miss, because the bit of their cell or section is wrong.
+/// Counts the free items that no take finds, because the bit of their cell or section is wrong.
 const HIDDEN: &str = "
     SELECT count(*) FROM {schema}.free_items f
     LEFT JOIN {schema}.bank_cells c ON c.bank = f.bank AND c.section = {schema}.bank_section_of(f.h)
@@ -165,7 +164,7 @@ pub(crate) async fn assert_none_is_hidden(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Takes items and releases three of every four. Returns the number of items that it keeps.
+/// Takes items and releases three of every four items. Returns the number of items that were kept.
 async fn take_and_release(bank: Arc<dyn ItemBank>, task: usize) -> Result<usize> {
     let mut kept = 0;
     for round in 0..ROUNDS {
@@ -192,7 +191,7 @@ async fn take_all(bank: &Arc<dyn ItemBank>) -> Result<usize> {
 
 /// The released item is the only free item in its cell and section.
 #[test]
-fn item_released_into_a_drained_bank_is_found() -> Result<()> {
+fn take_finds_an_item_released_into_a_drained_bank() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.url_at(place.database.server()))?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -211,7 +210,7 @@ fn item_released_into_a_drained_bank_is_found() -> Result<()> {
     })
 }
 
-/// Some callers drain cells while others release items and add new items, which splits the cells.
+/// Some callers drain cells, while other callers release and add items.
 #[tokio::test(flavor = "multi_thread")]
 async fn takers_find_items_released_or_added_to_drained_cells() -> Result<()> {
     in_place(async |place| {

@@ -10,17 +10,16 @@ use storagebox_testkit::checks::dropping::{Clients, Dropped};
 use crate::scene::with_place;
 use crate::support::{Place, failed};
 
-/// The calls that need a connection and change something.
 const CALLS: [Dropped; 5] = [Dropped::Take, Dropped::Record, Dropped::Apply, Dropped::Create, Dropped::Setup];
 
-/// Drops each call at every point, with ids that begin with this name.
+/// Makes each call repeatedly, and drops the call at another point each time. The ids begin with `name`.
 async fn drop_everywhere(place: &Place, name: &str, old: &PostgresStore) -> Result<()> {
     let fresh = place.builder()?.connect(&place.database.url())?;
     Clients { name, old, fresh: &fresh }.drop_everywhere(&CALLS).await
 }
 
 #[test]
-fn a_dropped_call_leaves_our_own_pool_usable() -> Result<()> {
+fn a_dropped_call_leaves_the_pool_of_the_store_usable() -> Result<()> {
     with_place(async |place| {
         for combining in [true, false] {
             let builder = place.builder()?.max_connections(1).combining(combining);

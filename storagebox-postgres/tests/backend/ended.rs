@@ -21,7 +21,7 @@ use crate::support::{Place, failed, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Makes calls that are refused, and checks that each refusal is certain. After a lost attempt it would not be.
+/// Makes calls that the store refuses. Checks that each call returns its refusal, and no unknown outcome.
 pub(crate) async fn refusals_are_certain(store: &PostgresStore) -> Result<()> {
     let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
     assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
@@ -51,7 +51,7 @@ async fn a_lease_of_another_is_certain(store: &PostgresStore) -> Result<()> {
     Ok(())
 }
 
-/// Checks the certainty of several calls in turn, and calls `pause` before each of them.
+/// Checks that the refusals of several calls are certain. Calls `pause` before each call.
 async fn each_call_is_certain(store: &PostgresStore, mut pause: impl AsyncFnMut() -> Result<()>) -> Result<()> {
     let leases = store.lease_repo(&"namespace".parse()?)?;
     let _ = leases.begin(&DedupId::new("id")?, &OpId::new("op")?, HOUR, None).await?;
@@ -82,7 +82,7 @@ async fn each_way(place: &Place, url: &str) -> Result<Vec<PostgresStore>> {
     ])
 }
 
-/// Empties the tables, so that each store has a new counter.
+/// Empties the tables, so that each store begins with a new counter.
 pub(crate) async fn emptied(place: &Place) -> Result<()> {
     let schema = &place.schema;
     run(place.database.owner(), format!("DELETE FROM {schema}.counters; DELETE FROM {schema}.records")).await
@@ -94,7 +94,7 @@ pub(crate) async fn sessions(place: &Place) -> Result<i64> {
 }
 
 #[test]
-fn refusal_after_an_idle_session_ended_is_certain() -> Result<()> {
+fn refusal_is_returned_after_an_idle_session_ended() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         // Longer than a new session waits for its first call on a busy machine.
@@ -109,7 +109,7 @@ fn refusal_after_an_idle_session_ended_is_certain() -> Result<()> {
 }
 
 #[test]
-fn refusal_after_an_administrator_ended_the_session_is_certain() -> Result<()> {
+fn refusal_is_returned_after_an_administrator_ended_the_session() -> Result<()> {
     with_place(async |place| {
         for store in each_way(place, &place.database.url()).await? {
             each_call_is_certain(&store, async || end_sessions(place).await.map(drop)).await?;
@@ -119,7 +119,7 @@ fn refusal_after_an_administrator_ended_the_session_is_certain() -> Result<()> {
     })
 }
 
-/// A proxy that passes on every byte. It closes all connections without a message when the test asks for it.
+/// A proxy that can close all its connections without a message to the client.
 pub(crate) struct Balancer {
     port: u16,
     upstream: watch::Sender<SocketAddr>,
@@ -151,21 +151,20 @@ impl Balancer {
         ([127, 0, 0, 1], self.port).into()
     }
 
-    /// Closes all connections.
     pub(crate) fn close(&self) {
         drop(self.close.send(()));
     }
 
-    /// Sends new connections to another server, and closes the existing ones.
+    /// Closes all connections, and connects new clients to another server.
     pub(crate) fn lead_to(&self, upstream: SocketAddr) {
         self.upstream.send_replace(upstream);
         self.close();
     }
 }
 
-/// The test moves the clock of the timers forward, so the connections count as long idle.
+/// The test moves the timers' clock forward, so the store sees the connections as long idle.
 #[test]
-fn refusal_after_a_balancer_closed_the_connection_is_certain() -> Result<()> {
+fn refusal_is_returned_after_a_balancer_closed_the_connection() -> Result<()> {
     with_place(async |place| {
         let balancer = Balancer::start(place.database.server()).await?;
         let url = place.url_at(balancer.address());
@@ -185,7 +184,7 @@ fn refusal_after_a_balancer_closed_the_connection_is_certain() -> Result<()> {
     })
 }
 
-/// The next call uses a new connection, and leaves the ended connection unused.
+/// The next call opens a new connection, and does not try the ended connection.
 #[test]
 fn connection_that_the_server_ended_is_replaced_once() -> Result<()> {
     with_place(async |place| {

@@ -17,7 +17,7 @@ async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
 }
 
 #[test]
-fn commit_creates_tokens_before_and_after_the_consumed_token() -> Result<()> {
+fn created_tokens_may_sort_before_or_after_the_consumed_token() -> Result<()> {
     with_place(async |place| entities::creates_tokens(&patient(place)?, &[0, 1, 6, 12_000]).await)
 }
 

@@ -1,4 +1,4 @@
-//! A process that stays open while its schema is emptied, created again or set up again.
+//! A store that stays open while its schema is emptied, created again or set up again.
 
 use storagebox_core::{
     Backend, Certainty, Change, Counter, EntityLedger, Error, ErrorKind, Item, ItemBank, Joins, Key, OrderedOptions,
@@ -16,14 +16,14 @@ const OF_THE_STORE: [&str; 3] = ["maintain", "ping", "setup"];
 
 const BOTH: [Statements; 2] = [Statements::Prepared, Statements::Simple];
 
-/// Opens a store and its namespaces as the role with the least rights.
+/// Opens a store with the least rights, and makes every call once to open its namespaces.
 async fn open(place: &Place, statements: Statements) -> Result<PostgresStore> {
     let store = place.builder()?.statements(statements).connect(&place.database.url())?;
     calls::make_all(&store, "old").await?;
     Ok(store)
 }
 
-/// Checks that no call about lost data is answered, and that each error says what to do.
+/// Checks that each call about lost data fails, and that its error says what to do.
 fn assert_lost(refused: Vec<(String, Option<Error>)>) {
     for (call, error) in refused {
         let Some(error) = error else { panic!("{call} was answered") };
@@ -41,7 +41,7 @@ async fn empty(database: &Database, schema: &str, tables: &[String]) -> Result<(
 }
 
 #[test]
-fn open_process_is_refused_after_all_tables_are_emptied() -> Result<()> {
+fn an_open_store_is_refused_after_all_tables_are_emptied() -> Result<()> {
     for statements in BOTH {
         with_place(async |place| {
             let (database, schema) = (&place.database, &place.schema);
@@ -57,9 +57,9 @@ fn open_process_is_refused_after_all_tables_are_emptied() -> Result<()> {
     Ok(())
 }
 
-/// All tables of data are emptied. Another process then creates a namespace of each kind, some with other options.
+/// All tables of data are emptied. Another process then creates the namespaces again, some with other options.
 #[test]
-fn open_process_is_refused_in_recreated_namespaces() -> Result<()> {
+fn an_open_store_is_refused_in_recreated_namespaces() -> Result<()> {
     for statements in BOTH {
         with_place(async |place| {
             let (database, schema) = (&place.database, &place.schema);
@@ -79,9 +79,9 @@ fn open_process_is_refused_in_recreated_namespaces() -> Result<()> {
     Ok(())
 }
 
-/// The open process tries to create a new namespace, and waits for the transaction that truncates the tables.
+/// The store tries to create a namespace while a transaction that truncates the tables is open.
 #[test]
-fn open_process_creates_no_namespace_during_a_truncate() -> Result<()> {
+fn an_open_store_creates_no_namespace_during_a_truncate() -> Result<()> {
     with_place(async |place| {
         let (database, schema) = (&place.database, &place.schema);
         let store = place.builder()?.connect(&place.url_at(database.server()))?;
@@ -97,7 +97,7 @@ fn open_process_creates_no_namespace_during_a_truncate() -> Result<()> {
     })
 }
 
-/// Creates the namespaces that an open process uses, some with other options than the process has.
+/// Creates the namespaces of the open store again, some with other options.
 async fn make_otherwise(store: &PostgresStore) -> Result<()> {
     store.item_bank(&"old".parse()?)?.add(&[Item::new("one")?]).await?;
     let forgetful = Strategy::Marker { retention: Retention::For(std::time::Duration::from_secs(1)) };
@@ -108,10 +108,9 @@ async fn make_otherwise(store: &PostgresStore) -> Result<()> {
     store.ordered_store(&"old".parse()?, OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop)
 }
 
-/// The new schema also has another memory than the old one, so the open process would forget operations at the wrong
-/// time.
+/// The new schema also has another `remember` setting.
 #[test]
-fn open_process_is_refused_in_a_recreated_schema() -> Result<()> {
+fn an_open_store_is_refused_in_a_recreated_schema() -> Result<()> {
     const SCHEMA: &str = "anew";
     for statements in BOTH {
         with_database(async |database| {
@@ -142,9 +141,9 @@ fn is_corrupt(error: &Error) -> bool {
 
 const NEW_EPOCH: &str = include_str!("../../sql/new_epoch.sql");
 
-/// The copy has the same namespaces, with their data as of an earlier time.
+/// The copy has the same namespaces, with the data of an earlier time.
 #[test]
-fn open_process_is_refused_in_a_copy_with_a_new_epoch() -> Result<()> {
+fn an_open_store_is_refused_in_a_copy_with_a_new_epoch() -> Result<()> {
     with_place(async |place| {
         let store = open(place, Statements::Prepared).await?;
         run(place.database.owner(), NEW_EPOCH.replace("{schema}", &place.schema)).await?;
@@ -158,7 +157,7 @@ fn open_process_is_refused_in_a_copy_with_a_new_epoch() -> Result<()> {
 }
 
 #[test]
-fn open_process_continues_after_a_second_setup() -> Result<()> {
+fn an_open_store_works_after_a_second_setup() -> Result<()> {
     with_place(async |place| {
         let store = open(place, Statements::Prepared).await?;
         let said = format!("SELECT epoch FROM {}.store", place.schema);

@@ -25,7 +25,6 @@ fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
         .item_bank(&"namespace".parse()?)
 }
 
-/// Changes a setting of the role, for the sessions that it opens from now on.
 async fn set(place: &Place, setting: &str) -> Result<()> {
     run(place.database.owner(), format!("ALTER ROLE {} {setting}", place.database.role())).await
 }
@@ -42,7 +41,7 @@ async fn take(bank: &Arc<dyn ItemBank>) -> Result<Error> {
     Ok(bank.take(&ClaimId::new("ada")?, Hold::Forever).await.expect_err("a take that cannot be"))
 }
 
-/// A proxy counts the attempts, because their duration depends on the machine.
+/// A proxy counts the attempts.
 #[test]
 fn lock_timeout_is_contention_after_many_attempts() -> Result<()> {
     with_place(async |place| {
@@ -80,8 +79,8 @@ fn cancelled_statement_is_retried() -> Result<()> {
     })
 }
 
-/// After the first end of its session, the call is made again on another connection. After the second end, it fails as
-/// not applied, because the server reports the end before it commits.
+/// After the first end of its session, the call is sent on another connection. After the second end, the call fails as
+/// not applied.
 #[test]
 fn call_whose_session_ends_twice_is_not_applied() -> Result<()> {
     with_place(async |place| {
@@ -100,7 +99,7 @@ fn call_whose_session_ends_twice_is_not_applied() -> Result<()> {
     })
 }
 
-/// Returns the process id of a session of the store that waits for a lock and is not `other_than`.
+/// Returns the process id of a session of the store that waits for a lock, other than the session `other_than`.
 async fn stuck(place: &Place, other_than: Option<i32>) -> Result<i32> {
     let sql = "SELECT pid FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND datname = current_database() AND application_name = $1 AND pid IS DISTINCT FROM $2";
@@ -118,7 +117,7 @@ async fn signal(place: &Place, function: &str, session: i32) -> Result<()> {
     run(place.database.owner(), format!("SELECT {function}({session})")).await
 }
 
-/// The server ends the statement of the library, which is retried after the other transaction has ended.
+/// To end the deadlock, the server cancels the library's statement. The retry waits for the other transaction.
 #[test]
 fn statement_that_deadlocks_is_retried() -> Result<()> {
     with_place(async |place| {
@@ -141,7 +140,7 @@ fn statement_that_deadlocks_is_retried() -> Result<()> {
 }
 
 #[test]
-fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
+fn call_without_a_free_server_connection_is_throttled() -> Result<()> {
     with_place(async |place| {
         set(place, "CONNECTION LIMIT 1").await?;
         let first = bank(place)?;
@@ -152,7 +151,7 @@ fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
 }
 
 #[test]
-fn a_refusal_is_answered_after_a_lost_attempt() -> Result<()> {
+fn a_refused_call_returns_its_refusal_after_a_lost_attempt() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;

@@ -14,17 +14,15 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::scene::{LONG, count, owner_url, with_database};
 use crate::support::{Database, failed};
 
-/// How a fake server answers a message of the client that contains a given text.
+/// How a fake server answers a message that contains a given text.
 #[derive(Clone, Copy, Debug)]
 enum Fake {
-    /// It passes on PostgreSQL's answer, and sets this column of each row to false. All columns before it have one
-    /// byte.
+    /// Returns PostgreSQL's answer with this column of each row set to false. All earlier columns must have one byte.
     Denies(usize),
-    /// It answers with an error of this code.
     Refuses(&'static str),
 }
 
-/// Reads one message. Returns its type, which the first message of a client lacks, and its body.
+/// Returns the type and the body of one message. The first message of a client has no type.
 async fn message(from: &mut OwnedReadHalf, has_type: bool) -> io::Result<(Option<u8>, Vec<u8>)> {
     let kind = if has_type { Some(from.read_u8().await?) } else { None };
     let mut body = vec![0; (from.read_u32().await? as usize).saturating_sub(4)];
@@ -40,7 +38,6 @@ async fn pass(to: &mut OwnedWriteHalf, kind: Option<u8>, body: &[u8]) -> io::Res
 }
 
 impl Fake {
-    /// Starts the fake as a proxy in front of the server.
     async fn start(self, needle: &'static str, server: SocketAddr) -> io::Result<u16> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let port = listener.local_addr()?.port();
@@ -56,7 +53,7 @@ impl Fake {
         Ok(port)
     }
 
-    /// Passes on the server's messages, and replaces those that answer a message with the needle.
+    /// Forwards the server's messages, and replaces the answers while `asks` is true.
     async fn answer(self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf, asks: Arc<AtomicBool>) -> io::Result<()> {
         loop {
             let (kind, mut body) = message(&mut from, true).await?;
@@ -75,7 +72,7 @@ impl Fake {
     }
 }
 
-/// Passes on the client's messages, and records whether the last message contains the needle.
+/// Forwards the client's messages. Records in `asks` whether the last message contains the text `needle`.
 async fn ask(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, needle: &str, asks: Arc<AtomicBool>) -> io::Result<()> {
     let mut has_type = false;
     loop {
@@ -86,7 +83,7 @@ async fn ask(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, needle: &str, asks
     }
 }
 
-/// A text that is only in the statement that probes the server.
+/// A text that occurs only in the statement that probes the server.
 const PROBE: &str = "probe_address";
 const BEGIN: &str = "pg_advisory_xact_lock";
 
@@ -97,7 +94,7 @@ async fn set_up(database: &Database, fake: Fake, needle: &'static str) -> Result
     store.connect(&format!("{url}&sslmode=disable"))?.setup().await
 }
 
-/// Checks that a setup is refused and leaves nothing, and returns the error.
+/// Checks that a setup fails and leaves nothing. Returns the error.
 async fn refused(database: &Database, fake: Fake, needle: &'static str) -> Result<Error> {
     let error = set_up(database, fake, needle).await.expect_err("a fake");
     assert_eq!(error.certainty(), Certainty::NotApplied, "{fake:?}: {error:?}");
@@ -123,7 +120,7 @@ fn setup_names_the_behaviour_that_a_server_lacks() -> Result<()> {
     })
 }
 
-/// The codes are those of servers without `SKIP LOCKED`, `ctid`, advisory locks, `plpgsql` or a function.
+/// The codes of servers without `SKIP LOCKED`, `ctid`, advisory locks, `plpgsql` or a function.
 #[test]
 fn server_that_rejects_a_setup_statement_is_unsupported() -> Result<()> {
     with_database(async |database| {
@@ -141,7 +138,7 @@ fn server_that_rejects_a_setup_statement_is_unsupported() -> Result<()> {
     })
 }
 
-/// Setup refuses servers because of their answers, and not because of the proxy.
+/// Shows that setup refuses servers because of their answers, and not because of the proxy.
 #[test]
 fn proxy_that_changes_no_answer_lets_setup_succeed() -> Result<()> {
     with_database(async |database| {

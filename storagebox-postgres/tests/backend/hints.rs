@@ -5,8 +5,8 @@ use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, Result, Taken};
 use crate::scene::{count, with_place};
 use crate::support::{Place, run};
 
-/// Returns the SQL of a replacement for `bank_take`. It records the hint of each take, and answers `word` to a take
-/// with a hint and `empty` to any other take.
+/// Returns the SQL of a replacement for `bank_take` that records hints. The function answers `word` to a take with a
+/// hint, and `empty` otherwise.
 fn answering(place: &Place, word: &str) -> String {
     let sql = "
         CREATE TABLE {schema}.hints (till bigint);
@@ -21,7 +21,7 @@ fn answering(place: &Place, word: &str) -> String {
     sql.replace("{schema}", &place.schema).replace("{word}", word)
 }
 
-/// Consecutive takes use one cursor. If the cursor kept such a hint, each take would read the same dead rows again.
+/// Consecutive takes use one cursor, which must drop a hint that led to no free item.
 #[test]
 fn hint_without_a_free_item_is_not_used_again() -> Result<()> {
     for word in ["empty", "busy"] {

@@ -13,14 +13,11 @@ use storagebox_postgres::PostgresStore;
 
 use crate::support::failed;
 
-/// The message of a client that asks for encryption.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 const NO_ENCRYPTION: &[u8] = b"N";
 
-/// The message AuthenticationCleartextPassword.
 const ASK: &[u8] = b"R\0\0\0\x08\0\0\0\x03";
 
-/// A listener that accepts one client and asks for its password.
 struct Impostor {
     address: SocketAddr,
     heard: JoinHandle<io::Result<Option<String>>>,
@@ -33,19 +30,17 @@ impl Impostor {
         Ok(Self { address, heard: thread::spawn(move || ask(listener.accept()?.0)) })
     }
 
-    /// Returns the impostor's URL with this host and these settings.
     fn url(&self, host: &str, settings: &str) -> String {
         format!("postgres://shop:hunter2@{host}:{}/namespace?{settings}", self.address.port())
     }
 
-    /// Returns the password that the client sent.
     async fn heard(self) -> Result<Option<String>> {
         let heard = tokio::task::spawn_blocking(|| self.heard.join()).await.map_err(failed)?;
         heard.map_err(|_| failed("the impostor panicked"))?.map_err(failed)
     }
 }
 
-/// Asks the client for its password. Returns the password, or `None` if the client closes the connection.
+/// Asks the client for its password. Returns `None` if the client closes the connection instead.
 fn ask(mut client: TcpStream) -> io::Result<Option<String>> {
     let mut first = message(&mut client, 0)?;
     if first == SSL_REQUEST[4..] {
@@ -61,8 +56,8 @@ fn ask(mut client: TcpStream) -> io::Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&password).trim_end_matches('\0').to_owned()))
 }
 
-/// Skips `before` bytes, reads the length of a message, and returns its body. At the end of the stream, the body is
-/// empty.
+/// Returns the body of the message whose length follows after `before` bytes. Returns an empty body at the end of the
+/// stream.
 fn message(client: &mut TcpStream, before: usize) -> io::Result<Vec<u8>> {
     let mut head = vec![0; before + 4];
     match client.read_exact(&mut head) {
@@ -84,8 +79,7 @@ async fn heard(host: &str, settings: &str) -> Result<Option<String>> {
 
 const URL_VARIABLE: &str = "STORAGEBOX_TEST_IMPOSTOR_URL";
 
-/// Returns the password that a child process sends with `mode` as `PGSSLMODE`. The child is this test program, which
-/// runs only one test.
+/// Returns the password that a child process sends with `mode` as `PGSSLMODE`.
 async fn heard_of_a_process(settings: &str, mode: &[u8]) -> Result<Option<String>> {
     let impostor = Impostor::start().map_err(failed)?;
     let mut process = Command::new(env::current_exe().map_err(failed)?);
@@ -112,7 +106,7 @@ async fn child_process_pings_the_impostor() -> Result<()> {
     Ok(())
 }
 
-/// An address that leads to this machine, although it is not a loopback address.
+/// An address of this machine that is not a loopback address.
 const FAR: &str = "0.0.0.0";
 
 #[tokio::test]
@@ -127,7 +121,7 @@ async fn unencrypted_password_to_another_machine_needs_an_sslmode() -> Result<()
 }
 
 #[tokio::test]
-async fn server_on_this_machine_need_not_encrypt() -> Result<()> {
+async fn unencrypted_server_on_this_machine_is_accepted() -> Result<()> {
     for host in ["127.0.0.1", "localhost"] {
         assert_eq!(heard(host, "").await?.as_deref(), Some("hunter2"), "{host}");
     }
@@ -135,7 +129,7 @@ async fn server_on_this_machine_need_not_encrypt() -> Result<()> {
 }
 
 #[tokio::test]
-async fn unreadable_pgsslmode_sends_no_password() -> Result<()> {
+async fn client_with_an_unreadable_pgsslmode_sends_no_password() -> Result<()> {
     for mode in [&b"verify-full\xff"[..], b"\xff", b"verify_full", b""] {
         assert_eq!(heard_of_a_process("", mode).await?, None, "{mode:?}");
     }

@@ -21,7 +21,6 @@ const LOCK_NOT_AVAILABLE: &str = "55P03";
 /// The SQLSTATE of a call under a lease that is over.
 const LEASE_OVER: &str = "SB004";
 
-/// A session of the role with the least rights.
 struct Caller {
     session: PgConnection,
     schema: String,
@@ -37,7 +36,6 @@ impl Caller {
         Ok(Self { session, schema: place.schema.clone() })
     }
 
-    /// Runs statements.
     async fn run(&mut self, sql: &str) -> Result<()> {
         tell(&mut self.session, &sql.replace("{schema}", &self.schema)).await
     }
@@ -48,20 +46,19 @@ impl Caller {
         query_scalar(AssertSqlSafe(sql)).fetch_all(&mut self.session).await
     }
 
-    /// Calls a function that returns one row, and returns the columns as one text.
+    /// Calls a function that returns one row. Returns the columns as one text.
     async fn says(&mut self, columns: &str, call: &str) -> Result<String> {
         let rows = self.rows(columns, call).await.map_err(failed)?;
         assert_eq!(rows.len(), 1, "{call}");
         Ok(rows.concat())
     }
 
-    /// Calls a function that returns one row, and returns its outcome.
     async fn outcome(&mut self, call: &str) -> Result<String> {
         self.says("outcome", call).await
     }
 
-    /// Makes a call in its own transaction, and returns its outcome. Repeats the transaction if a wait for a lock times
-    /// out.
+    /// Makes a call in its own transaction, and returns its outcome. Repeats the transaction if waiting for a lock
+    /// times out.
     async fn in_transaction(&mut self, call: &str) -> Result<String> {
         loop {
             self.run("BEGIN").await?;
@@ -75,7 +72,7 @@ impl Caller {
         }
     }
 
-    /// Returns the SQLSTATE of the refusal of a call, or its rows if it is not refused.
+    /// Returns the SQLSTATE with which the call is refused, or its rows if it succeeds.
     async fn refusal(&mut self, call: &str) -> String {
         match self.rows("r::text", &format!("{call} r")).await {
             Err(error) => code(&error),
@@ -84,7 +81,7 @@ impl Caller {
     }
 }
 
-/// Calls each function in a session at this URL, by statements that reference nothing else.
+/// Calls each function in a session at this URL.
 pub(crate) async fn call_each(place: &Place, url: &str) -> Result<()> {
     let mut caller = Caller::connect_to(place, url).await?;
     for call in refusals::CALLS {

@@ -23,14 +23,13 @@ const TRAP: &str = include_str!("intruder/trap.sql");
 const BAITS: &str = include_str!("intruder/baits.sql");
 const ELSEWHERE: &str = include_str!("intruder/elsewhere.sql");
 
-/// The intruder's role. The role is removed with all its objects, even if the database stays.
+/// The role of an intruder. `goes` removes the role and all its objects.
 struct Intruder<'a> {
     database: &'a Database,
     role: String,
 }
 
 impl<'a> Intruder<'a> {
-    /// Creates the intruder's role, and runs these statements as this role.
     async fn leaves(database: &'a Database, sql: &str) -> Result<Self> {
         let role = format!("{}_intruder", database.role());
         run(database.owner(), format!("CREATE ROLE {role}; GRANT CREATE ON SCHEMA public TO {role}")).await?;
@@ -39,7 +38,6 @@ impl<'a> Intruder<'a> {
         Ok(intruder)
     }
 
-    /// Lets the intruder's role create schemas, and runs these statements as this role.
     async fn makes_schemas(&self, sql: &str) -> Result<()> {
         let Self { database, role } = self;
         run(database.owner(), format!("GRANT CREATE ON DATABASE {} TO {role}", database.role())).await?;
@@ -52,7 +50,7 @@ impl<'a> Intruder<'a> {
         run(database.owner(), work).await
     }
 
-    /// Returns the roles as which the intruder's code ran, and how many password hashes it could read.
+    /// Returns the roles with whose rights the intruder's code ran, and how many password hashes the code could read.
     async fn loot(&self) -> Result<Vec<String>> {
         lines(self.database, "SELECT format('%s: %s hashes', victim, hashes) FROM public.loot").await
     }
@@ -67,7 +65,7 @@ async fn lines(database: &Database, sql: &str) -> Result<Vec<String>> {
     query_scalar(AssertSqlSafe(sql.to_owned())).fetch_all(database.owner()).await.map_err(failed)
 }
 
-/// Returns the references of the schema to objects outside it and `pg_catalog`.
+/// Returns the schema's references to objects outside the schema and `pg_catalog`.
 async fn elsewhere(database: &Database, schema: &str) -> Result<Vec<String>> {
     query_scalar(ELSEWHERE).bind(schema).fetch_all(database.owner()).await.map_err(failed)
 }
@@ -91,7 +89,7 @@ async fn calls(store: &PostgresStore, name: &str) -> Result<Duration> {
 }
 
 #[test]
-fn objects_in_public_never_run_with_the_rights_of_others() -> Result<()> {
+fn intruder_code_in_public_never_runs_with_the_rights_of_others() -> Result<()> {
     with_place(async |place| {
         let superuser = place.builder()?.connect(&owner_url(&place.database, "superuser"))?;
         let simple = place.builder()?.statements(Statements::Simple).connect(&place.database.url())?;
@@ -115,8 +113,7 @@ fn schema_refers_only_to_itself_and_pg_catalog() -> Result<()> {
     })
 }
 
-/// The owner of a schema could attach triggers to its tables, which the functions of a superuser would then run with
-/// all rights.
+/// The owner of a schema could attach triggers, which functions of a superuser would run with all rights.
 #[test]
 fn superuser_does_not_set_up_a_schema_of_another_role() -> Result<()> {
     with_place(async |place| {
@@ -137,7 +134,7 @@ fn kinds<const N: usize>(outcomes: [Result<()>; N]) -> [Option<ErrorKind>; N] {
     outcomes.map(|outcome| outcome.err().map(|error| error.kind()))
 }
 
-/// The statements that give a role valuable rights without making it a superuser.
+/// Gives a role many rights without making it a superuser.
 const STRENGTH: &str = "GRANT pg_read_all_data, pg_write_all_data TO {role}; GRANT CREATE ON DATABASE {role} TO {role}";
 
 const LENT: &str = "CREATE SCHEMA lent; GRANT USAGE, CREATE ON SCHEMA lent TO PUBLIC";
@@ -145,7 +142,7 @@ const LENT: &str = "CREATE SCHEMA lent; GRANT USAGE, CREATE ON SCHEMA lent TO PU
 const BAITED: [&str; 10] =
     ["viewed", "planned", "guarded", "indexed", "halved", "checked", "counted", "disguised", "stored", "lent"];
 
-/// The command pings a store before it sets the store up, so both calls must be safe.
+/// The command-line tool pings a store before it sets the store up, so both calls must be safe.
 #[test]
 fn ping_and_setup_run_no_code_left_by_an_intruder() -> Result<()> {
     with_place(async |place| {

@@ -15,7 +15,6 @@ use crate::purchases::purchases;
 use crate::scene::{with_database, with_place};
 use crate::support::{Place, failed};
 
-/// The number of purchases that the test makes.
 const PURCHASES: usize = 60;
 
 async fn begun(place: &Place, begin: &'static str) -> Result<PgConnection> {
@@ -40,7 +39,7 @@ async fn take(store: &PostgresStore, connection: &mut PgConnection, claim: &str)
 }
 
 #[test]
-fn an_order_and_its_voucher_are_there_together_or_not_at_all() -> Result<()> {
+fn an_order_and_its_voucher_are_committed_together_or_not_at_all() -> Result<()> {
     with_place(async |place| {
         let tally = purchases(place, PURCHASES, fastrand::u64(..)).await?;
         assert!(tally.bought > 0 && tally.nothing > 0 && tally.told > 0, "{tally:?}");
@@ -49,7 +48,7 @@ fn an_order_and_its_voucher_are_there_together_or_not_at_all() -> Result<()> {
 }
 
 #[test]
-fn another_isolation_level_is_refused() -> Result<()> {
+fn joined_take_above_read_committed_is_unsupported() -> Result<()> {
     with_place(async |place| {
         let store = filled(place, 1).await?;
         for begin in ["BEGIN ISOLATION LEVEL REPEATABLE READ", "BEGIN ISOLATION LEVEL SERIALIZABLE"] {
@@ -63,7 +62,7 @@ fn another_isolation_level_is_refused() -> Result<()> {
 }
 
 #[test]
-fn another_drivers_connection_is_refused() -> Result<()> {
+fn connection_of_another_driver_is_refused() -> Result<()> {
     with_place(async |place| {
         let store = filled(place, 1).await?;
         let error = store.within(&mut String::new()).unwrap_err();
@@ -72,7 +71,7 @@ fn another_drivers_connection_is_refused() -> Result<()> {
     })
 }
 
-/// The row with the bank's lapse bound exists before the first hold, so that no take has to insert it.
+/// The bank's row in `bank_lapses` exists before the first hold, so no take has to insert the row.
 #[test]
 fn first_joined_take_with_a_hold_blocks_no_other_take() -> Result<()> {
     with_place(async |place| {
@@ -103,8 +102,7 @@ fn rolled_back_savepoint_undoes_the_call() -> Result<()> {
     })
 }
 
-/// After an error, PostgreSQL accepts no statement in the transaction. The next call says so, and that it changed
-/// nothing.
+/// After an error, PostgreSQL accepts no more statements in the transaction.
 #[test]
 fn a_call_after_an_error_says_that_the_transaction_is_over() -> Result<()> {
     with_place(async |place| {
@@ -120,7 +118,7 @@ fn a_call_after_an_error_says_that_the_transaction_is_over() -> Result<()> {
     })
 }
 
-/// The server ends a transaction that its client left idle, and the item that the transaction took is free again.
+/// The server ends a transaction that its client left idle. The item of the transaction is then free again.
 #[test]
 fn an_idle_transaction_that_the_server_ends_gives_its_item_back() -> Result<()> {
     with_place(async |place| {
@@ -141,7 +139,7 @@ async fn add(store: &PostgresStore, connection: &mut PgConnection, key: &str, op
     Ok(())
 }
 
-/// Two transactions lock in opposite orders, against the contract. The server ends one of them.
+/// Two transactions lock in opposite orders. The server ends one of the transactions.
 #[test]
 fn deadlock_of_two_transactions_is_contention() -> Result<()> {
     with_place(async |place| {
@@ -159,7 +157,7 @@ fn deadlock_of_two_transactions_is_contention() -> Result<()> {
     })
 }
 
-/// A change whose shard has no room unlocks this shard before it locks all shards in order.
+/// A change whose own shard has no room releases the lock on this shard, and then locks all shards in order.
 #[test]
 fn transactions_with_one_sharded_change_never_deadlock() -> Result<()> {
     with_place(async |place| {
@@ -186,9 +184,9 @@ fn transactions_with_one_sharded_change_never_deadlock() -> Result<()> {
     })
 }
 
-/// The first receipt creates the namespace of all receipts, so its transaction blocks other receipts until it ends.
+/// The first receipt creates the namespace of all receipts, so other receipts wait until its transaction ends.
 #[test]
-fn only_the_first_receipt_of_a_store_blocks_others() -> Result<()> {
+fn only_the_first_receipt_of_a_store_blocks_other_receipts() -> Result<()> {
     with_place(async |place| {
         let store = filled(place, 0).await?;
         let (mut one, mut other) = (begun(place, "BEGIN").await?, begun(place, "BEGIN").await?);
@@ -203,7 +201,7 @@ fn only_the_first_receipt_of_a_store_blocks_others() -> Result<()> {
     })
 }
 
-/// The transaction may be in another database, and it may be rolled back.
+/// The transaction of the joined call may be in another database, and may be rolled back.
 #[test]
 fn store_keeps_no_epoch_that_a_joined_call_read() -> Result<()> {
     with_place(async |place| {
@@ -248,8 +246,7 @@ fn settling_a_receipt_during_the_commit_is_contention() -> Result<()> {
     })
 }
 
-/// After a write of the caller, a joined call sends one statement. As the first write of the transaction, it sends
-/// three.
+/// The first write of a transaction sends three statements, and each later call sends one statement.
 #[test]
 fn a_joined_call_is_one_round_trip() -> Result<()> {
     with_database(async |database| {
@@ -273,8 +270,8 @@ fn a_joined_call_is_one_round_trip() -> Result<()> {
     })
 }
 
-/// A `begin` that was dropped can leave a pooled connection inside a transaction (sqlx issues 4385 and 4393). The
-/// server detects this, and the call is made on another connection.
+/// A dropped `begin` can leave a pooled connection inside a transaction (sqlx issues 4385 and 4393). The call is sent
+/// on another connection.
 #[test]
 fn call_on_a_connection_left_in_a_transaction_is_retried() -> Result<()> {
     with_place(async |place| {
@@ -294,9 +291,9 @@ fn call_on_a_connection_left_in_a_transaction_is_retried() -> Result<()> {
     })
 }
 
-/// A function that the server calls for each statement would cost about a seventh of a take.
+/// The server must inline `is_alone`, because a function call per statement would be slow.
 #[test]
-fn the_check_for_a_lost_transaction_is_part_of_the_plan() -> Result<()> {
+fn check_for_an_open_transaction_is_part_of_the_query_plan() -> Result<()> {
     with_place(async |place| {
         let explain = format!("EXPLAIN VERBOSE SELECT 1 WHERE {}.is_alone()", place.schema);
         let plan: Vec<String> =

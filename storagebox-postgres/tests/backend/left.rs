@@ -13,7 +13,6 @@ const LEFT: usize = 10;
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Polls the call once, and returns whether it is unfinished.
 async fn is_left<T>(call: &mut Boxed<'_, T>) -> bool {
     drop_after(0, call.as_mut()).await.is_none()
 }
@@ -22,12 +21,13 @@ fn claims(round: &str, count: usize) -> Result<Vec<ClaimId>> {
     (0..count).map(|number| ClaimId::new(format!("left-{round}-{number}"))).collect()
 }
 
-/// The rounds of the test: whether calls are combined, and whether the namespace is opened before the calls.
+/// The variants of a test, in pairs: whether calls are combined, and whether the namespace is opened before the calls.
 const ROUNDS: [(bool, bool); 2] = [(true, false), (false, true)];
 
-/// The pool has more connections than unpolled calls. The proxy runs in the test's own thread, so every call must wait.
+/// The pool has more connections than unpolled calls. No call ends at its first poll, because the proxy runs in the
+/// test's thread.
 #[test]
-fn takes_polled_only_once_block_no_others() -> Result<()> {
+fn takes_that_are_polled_only_once_block_no_other_take() -> Result<()> {
     with_place(async |place| {
         fill(&place.builder()?.connect(&place.database.url())?, 1_000).await?;
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
@@ -54,7 +54,7 @@ fn takes_polled_only_once_block_no_others() -> Result<()> {
 }
 
 #[test]
-fn namespace_opening_polled_only_once_blocks_no_others() -> Result<()> {
+fn namespace_opening_that_is_polled_once_blocks_no_other_call() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         let bank = store.item_bank(&"namespace".parse()?)?;

@@ -11,14 +11,13 @@ use crate::pools::{fill, takes};
 use crate::scene::{LONG, blocked, count, patient, session, until, with_database, with_place};
 use crate::support::{Database, failed, run};
 
-/// Gives the role this many connections, and the right to create its own schemas.
 async fn limited(database: &Database, limit: usize) -> Result<()> {
     let role = database.role();
     let sql = format!("GRANT CREATE ON DATABASE {role} TO {role}; ALTER ROLE {role} CONNECTION LIMIT {limit}");
     run(database.owner(), sql).await
 }
 
-/// A timeout that a call reaches only if it waits for itself.
+/// A call reaches this timeout only if it waits for a connection that it holds itself.
 const SOON: Duration = Duration::from_secs(20);
 
 const WAYS: [(&str, Statements, bool); 3] = [
@@ -53,7 +52,7 @@ async fn sessions(database: &Database) -> Result<i64> {
 }
 
 #[test]
-fn setup_on_a_callers_pool_needs_one_connection() -> Result<()> {
+fn setup_on_a_pool_of_the_caller_needs_one_connection() -> Result<()> {
     with_database(async |database| {
         limited(database, 1).await?;
         let pool = sqlx::postgres::PgPoolOptions::new().max_connections(1).connect(&database.url()).await;
@@ -80,9 +79,9 @@ fn setup_through_a_session_pooler_needs_one_connection() -> Result<()> {
     })
 }
 
-/// The server allows four connections, and each of many callers asks for its own.
+/// The server allows four connections, and many callers ask for one at once.
 #[test]
-fn callers_wait_for_connections_within_the_servers_limit() -> Result<()> {
+fn calls_wait_while_the_server_has_no_connection_left() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         run(place.database.owner(), format!("ALTER ROLE {role} CONNECTION LIMIT 4")).await?;
@@ -100,7 +99,7 @@ fn callers_wait_for_connections_within_the_servers_limit() -> Result<()> {
     })
 }
 
-/// A dropped call closes its connection, but the server counts the connection until the statement ends.
+/// A dropped call closes its connection, but the server counts the connection until the call's statement ends.
 #[test]
 fn call_waits_for_a_connection_that_the_server_still_counts() -> Result<()> {
     with_place(async |place| {

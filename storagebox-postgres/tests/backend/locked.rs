@@ -8,7 +8,7 @@ use storagebox_core::{Backend, Certainty, ClaimId, ClaimState, End, ErrorKind, H
 use crate::scene::{session, tell, until, with_database, with_place};
 use crate::support::Place;
 
-/// A timeout that is longer than a take is retried.
+/// A call timeout that is longer than the time for which a take is retried.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn bank(place: &Place, count: usize) -> Result<Arc<dyn ItemBank>> {
@@ -19,7 +19,7 @@ async fn bank(place: &Place, count: usize) -> Result<Arc<dyn ItemBank>> {
     Ok(bank)
 }
 
-/// Checks that a locked item is neither given out nor called gone, and can be taken when the other transaction ends.
+/// Checks that a take returns `Contention` while another transaction locks the items, and an item afterwards.
 async fn is_not_empty(place: &Place, bank: &dyn ItemBank, lock: &str) -> Result<()> {
     let mut other = session(place, &lock.replace("{schema}", &place.schema)).await?;
     let error = bank.take(&ClaimId::new("bob")?, Hold::Forever).await.expect_err("a take that cannot be");
@@ -30,7 +30,7 @@ async fn is_not_empty(place: &Place, bank: &dyn ItemBank, lock: &str) -> Result<
     Ok(())
 }
 
-/// Another transaction locks all items but two. Takers find these two from any start.
+/// Another transaction locks all items except two. Takes find these two items, wherever the takes begin.
 #[test]
 fn take_skips_items_locked_by_another_transaction() -> Result<()> {
     with_place(async |place| {
@@ -63,7 +63,7 @@ async fn a_lapsed_hold_is_not_empty(place: &Place) -> Result<()> {
     is_not_empty(place, &*bank, "SELECT FROM {schema}.claims FOR UPDATE").await
 }
 
-/// Runs two cases concurrently, because each take is retried for seconds before it fails.
+/// The items are free in one case, and have lapsed holds in the other case. Both cases run concurrently.
 #[test]
 fn take_of_locked_items_is_contention_not_empty() -> Result<()> {
     with_database(async |database| {

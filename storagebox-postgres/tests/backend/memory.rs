@@ -16,7 +16,7 @@ fn builder() -> Result<PostgresBuilder> {
     PostgresStore::builder().schema(SCHEMA)
 }
 
-/// Returns a store that remembers for ever, with a fence of each kind that is more than a year old.
+/// Returns a store that remembers for ever. The store has one fence of each kind, and each fence is older than a year.
 async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
     let store = builder()?.remember(Retention::Forever).connect(&owner_url(database, "for-ever"))?;
     store.setup().await?;
@@ -25,9 +25,9 @@ async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
     Ok(store)
 }
 
-/// Regression: upkeep by a client without a memory setting removed fences that were to last for ever.
+/// Regression: upkeep by a client without a `remember` setting removed fences that were to last for ever.
 #[test]
-fn upkeep_uses_the_memory_of_the_store() -> Result<()> {
+fn upkeep_uses_the_remember_setting_of_the_store() -> Result<()> {
     with_database(async |database| {
         let store = fenced_for_ever(database).await?;
         let says_nothing = builder()?.connect(&owner_url(database, "says-nothing"))?;
@@ -37,9 +37,9 @@ fn upkeep_uses_the_memory_of_the_store() -> Result<()> {
     })
 }
 
-/// Regression: a URL with another memory ended fences that another client had made to last for ever.
+/// Regression: a URL with another `remember` setting ended fences that another client had made to last for ever.
 #[test]
-fn a_store_of_another_memory_is_refused() -> Result<()> {
+fn store_with_another_remember_setting_is_refused() -> Result<()> {
     with_database(async |database| {
         fenced_for_ever(database).await?;
         let before = contents(database, SCHEMA).await?;
@@ -50,9 +50,9 @@ fn a_store_of_another_memory_is_refused() -> Result<()> {
     })
 }
 
-/// Without a setting, the memory is seven days. A store whose URL sets seven days is accepted.
+/// The default is seven days, so a URL with `remember=7d` is also accepted.
 #[test]
-fn schema_without_a_memory_setting_remembers_seven_days() -> Result<()> {
+fn schema_without_a_remember_setting_remembers_seven_days() -> Result<()> {
     with_place(async |place| {
         let kept = format!("SELECT memory FROM {}.store", place.schema);
         assert_eq!(count(&place.database, &kept).await?, 7 * 24 * 3_600 * 1_000_000);

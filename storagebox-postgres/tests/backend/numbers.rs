@@ -53,8 +53,8 @@ async fn commit(store: &PostgresStore, op: &str) -> Result<()> {
     committed(&*entities, &commit_of(&*entities, op).await?).await
 }
 
-/// Makes a lease, a record and a commit, and returns the fence and the versions. Afterwards the record is forgotten,
-/// and the lease has lapsed.
+/// Returns the fence and the versions of a new lease, a record and a commit. The record is forgotten, and the lease has
+/// lapsed.
 async fn give(place: &Place, store: &PostgresStore, op: &str) -> Result<Given> {
     // The lease lapses before the next call.
     lease(store, "lapsing", op).await?;
@@ -74,9 +74,9 @@ async fn number(place: &Place, sql: &str) -> Result<i64> {
     count(&place.database, &sql.replace("{schema}", &place.schema)).await
 }
 
-/// The sequence is reset to its start, or set back by a little, or by more than a minute.
+/// The sequence is reset to its start, or set back by a little or by more than a minute.
 #[test]
-fn numbers_grow_after_the_sequence_is_set_back() -> Result<()> {
+fn versions_and_fences_grow_after_the_sequence_is_set_back() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         let mut before = give(place, &store, "first").await?;
@@ -119,9 +119,9 @@ fn racing_callers_of_a_reset_sequence_get_distinct_numbers() -> Result<()> {
     })
 }
 
-/// Logical replication copies rows to the subscriber, and no sequences.
+/// Logical replication copies rows but not sequences.
 #[tokio::test]
-async fn numbers_of_a_logical_copy_continue_after_the_publishers() -> Result<()> {
+async fn numbers_of_a_subscriber_exceed_the_numbers_of_its_publisher() -> Result<()> {
     let settings = Settings::quick().with("wal_level", "logical");
     let own = spawn_blocking(move || Postgres::start(&settings)).await.map_err(failed)?.map_err(failed)?;
     let database = Database::alone(own).await?;

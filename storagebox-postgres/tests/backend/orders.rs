@@ -18,14 +18,14 @@ use storagebox_testkit::checks::id;
 use crate::scene::{blocked, count, patient, session, tell, until, with_place};
 use crate::support::{Place, run};
 
-/// Returns a store whose sessions check for deadlocks so late that the server does not end their calls.
+/// Returns a store whose sessions check for deadlocks so late that the server ends none of their calls.
 async fn store(place: &Place) -> Result<PostgresStore> {
     let role = place.database.role();
     run(place.database.owner(), format!("ALTER ROLE {role} SET deadlock_timeout = '100s'")).await?;
     patient(place)
 }
 
-/// Returns the answer of the call. Another session runs `first`, and runs `second` when the call waits for it.
+/// Returns the answer of `call`. Another session runs `first` before the call, and `second` while the call waits.
 async fn beside<T>(place: &Place, first: &str, second: &str, call: impl Future<Output = Result<T>>) -> Result<T> {
     let mut other = session(place, &format!("SET LOCAL lock_timeout = '2s'; {first}")).await?;
     let cross = async {
@@ -36,7 +36,7 @@ async fn beside<T>(place: &Place, first: &str, second: &str, call: impl Future<O
     Ok(answer)
 }
 
-/// Returns the items `one` and `two` in the order of their hashes, and statements that put them into the bank.
+/// Returns the items `one` and `two` in the order of their hashes, each with the statement that adds it to the bank.
 pub(crate) async fn two_items(place: &Place) -> Result<[(Item, String); 2]> {
     let schema = &place.schema;
     let hash = |item: &str| format!("('x' || left(encode(sha256('{item}'), 'hex'), 16))::bit(64)::bigint");
@@ -54,10 +54,10 @@ async fn bank(place: &Place) -> Result<(PostgresStore, Arc<dyn ItemBank>)> {
     Ok((store, bank))
 }
 
-/// Two items were withdrawn in the opposite order, in which the disk has them. Restore still locks them in the order of
-/// add.
+/// Two items are stored in the reverse of the order in which `add` locks items. `restore` must not lock the items in
+/// the stored order.
 #[test]
-fn restore_frees_items_in_the_order_of_add() -> Result<()> {
+fn restore_locks_items_in_the_order_of_add() -> Result<()> {
     with_place(async |place| {
         let [(low, first), (high, second)] = two_items(place).await?;
         let (_store, bank) = bank(place).await?;
@@ -72,9 +72,9 @@ fn restore_frees_items_in_the_order_of_add() -> Result<()> {
     })
 }
 
-/// The hold of the item that comes second in the order ends first.
+/// The item whose hold ends first is the second item in the order of `add`.
 #[test]
-fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
+fn upkeep_locks_items_in_the_order_of_add() -> Result<()> {
     with_place(async |place| {
         let [(low, first), (high, second)] = two_items(place).await?;
         let (store, bank) = bank(place).await?;
@@ -93,8 +93,7 @@ fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
 
 const SHARDS: u16 = 6;
 
-/// Another session locks shards as a batch does: shard 3, where it finds its operation done, and then shard 5, which it
-/// creates.
+/// Another session locks the shards in the order of a batch.
 #[test]
 fn change_of_all_shards_locks_them_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {
@@ -119,7 +118,7 @@ fn change_of_all_shards_locks_them_in_the_order_of_a_batch() -> Result<()> {
     })
 }
 
-/// The commit locks the token that it consumes and the tokens that it creates in one sorted order.
+/// One sorted order covers the token that the commit consumes and the tokens that it creates.
 #[test]
 fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {

@@ -15,11 +15,11 @@ use tokio::task::spawn_blocking;
 use crate::scene::{LONG, session, tell, until, with_place};
 use crate::support::{Database, failed, moved_clock, run};
 
-/// The timeout of a call. A call that the server answers takes less.
+/// The timeout of a call, which is longer than the server needs to answer.
 const SOON: Duration = Duration::from_secs(2);
 
 #[test]
-fn split_network_writes_change_no_answer() -> Result<()> {
+fn answers_do_not_change_if_network_writes_are_split() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         proxy.slice(true);
@@ -60,7 +60,7 @@ async fn unresolvable_host_is_refused_without_retry() -> Result<()> {
     Ok(())
 }
 
-/// The clock of the server is set back. Holds, leases and memories follow it.
+/// The server's clock is set back. Holds, leases and remembered operations end by this clock.
 #[test]
 fn clock_set_back_ends_nothing_early_and_restores_nothing() -> Result<()> {
     with_place(async |place| {
@@ -73,9 +73,9 @@ fn clock_set_back_ends_nothing_early_and_restores_nothing() -> Result<()> {
     })
 }
 
-/// Another transaction takes the last item and rolls back. The bank was never empty, so the waiting take gets the item.
+/// The other transaction rolls back, so the waiting take gets the item.
 #[test]
-fn last_item_locked_by_another_is_taken_once_released() -> Result<()> {
+fn last_item_is_taken_after_another_transaction_unlocks_it() -> Result<()> {
     const MEANWHILE: usize = 3;
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
@@ -96,9 +96,9 @@ fn last_item_locked_by_another_is_taken_once_released() -> Result<()> {
     })
 }
 
-/// Earlier versions stored the skew with the options of a namespace.
+/// Earlier versions stored the clock skew in the options of a namespace.
 #[test]
-fn namespace_stored_with_a_skew_opens_with_any_skew() -> Result<()> {
+fn namespace_stored_with_a_clock_skew_opens_with_any_skew() -> Result<()> {
     with_place(async |place| {
         let sql = "UPDATE {schema}.namespaces SET options = '{options}' WHERE name = 'skews'";
         let sql = sql.replace("{schema}", &place.schema).replace("{options}", skews::STORED_BEFORE);

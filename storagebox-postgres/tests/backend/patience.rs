@@ -8,9 +8,9 @@ use storagebox_postgres::Statements;
 use crate::scene::{LONG, blocked, count, patient, session, until, with_place};
 use crate::support::run;
 
-/// The server ends a statement before its call gives up, and so reports that nothing was applied.
+/// The server ends a statement before its call times out, and so can report that nothing was applied.
 #[test]
-fn a_statement_has_less_time_than_its_call() -> Result<()> {
+fn statement_timeout_is_shorter_than_the_call_timeout() -> Result<()> {
     with_place(async |place| {
         let schema = &place.schema;
         let told = format!(
@@ -26,7 +26,7 @@ fn a_statement_has_less_time_than_its_call() -> Result<()> {
     })
 }
 
-/// Simple statements set no timeout for the session. The functions have their own.
+/// Simple statements set no timeout for the session, so the functions set their own.
 #[test]
 fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
     with_place(async |place| {

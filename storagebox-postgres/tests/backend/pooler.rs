@@ -20,7 +20,7 @@ pub(crate) async fn pooler(place: &Place, settings: Settings) -> Result<PgBounce
     started.map_err(failed)?.map_err(failed)
 }
 
-/// Makes calls of every kind concurrently. Each caller expects an answer that no other caller expects.
+/// Makes calls of every kind concurrently. Checks that each caller gets the answer to its own call.
 async fn everybody_gets_the_own_answer(place: &Place, settings: Settings, statements: Statements) -> Result<()> {
     let pooler = pooler(place, settings.with("default_pool_size", "3")).await?;
     for combining in [false, true] {
@@ -74,7 +74,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Adds to the caller's own counter, and checks that the value is the sum of the caller's additions.
+    /// Adds to a counter that no other caller uses. Checks that its value is the sum of the caller's additions.
     async fn counts(&self, id: &str, round: i64) -> Result<()> {
         let counters = self.store.counter(&"namespace".parse()?, Strategy::default())?;
         let step = 1_000 + self.number;
@@ -94,13 +94,13 @@ impl Caller {
 }
 
 #[test]
-fn simple_statements_need_nothing_of_a_pooler() -> Result<()> {
+fn simple_statements_work_behind_a_transaction_pooler() -> Result<()> {
     with_place(async |place| everybody_gets_the_own_answer(place, Settings::transactions(), Statements::Simple).await)
 }
 
-/// PgBouncer 1.21 or later serves the calls. An older PgBouncer does not start with `max_prepared_statements`.
+/// PgBouncer older than 1.21 does not start with `max_prepared_statements`.
 #[test]
-fn prepared_statements_need_a_pooler_that_keeps_them() -> Result<()> {
+fn prepared_statements_need_a_pooler_that_supports_them() -> Result<()> {
     let settings = Settings::transactions().with_prepared_statements(200);
     match knows_prepared_statements().map_err(failed)? {
         true => with_place(async |place| everybody_gets_the_own_answer(place, settings, Statements::Prepared).await),

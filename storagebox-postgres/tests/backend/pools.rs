@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::scene::{LONG, blocked, count, until, with_place};
 use crate::support::{Place, failed, run};
 
-/// Makes takes by this many callers concurrently, each on its own connection.
+/// Makes one take per caller, all at once.
 pub(crate) async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     let mut takes = JoinSet::new();
@@ -35,7 +35,7 @@ pub(crate) async fn fill(store: &PostgresStore, count: usize) -> Result<()> {
     store.item_bank(&"namespace".parse()?)?.add(&items).await.map(drop)
 }
 
-/// Ends every session of the role, and waits until they are gone.
+/// Ends every session of the role, and waits for the ends. Returns the number of ended sessions.
 pub(crate) async fn end_sessions(place: &Place) -> Result<i64> {
     let of_role = format!("FROM pg_stat_activity WHERE usename = '{}'", place.database.role());
     let sessions = count(&place.database, &format!("SELECT count(*) {of_role}")).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn end_sessions(place: &Place) -> Result<i64> {
     Ok(sessions)
 }
 
-/// Ends all sessions of the store, and checks that only one attempt is lost before the idle connections are replaced.
+/// Ends the store's sessions several times. Checks that the store's calls still succeed.
 async fn broken_connections_are_replaced(place: &Place, store: PostgresStore) -> Result<()> {
     fill(&store, 1_000).await?;
     for round in 0..3 {
@@ -64,7 +64,7 @@ async fn broken_connections_are_replaced(place: &Place, store: PostgresStore) ->
 }
 
 #[test]
-fn broken_connections_of_our_own_pool_are_replaced() -> Result<()> {
+fn broken_connections_of_the_pool_of_the_store_are_replaced() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.combining(false).connect(&place.database.url())?;
         broken_connections_are_replaced(place, store).await
@@ -72,7 +72,7 @@ fn broken_connections_of_our_own_pool_are_replaced() -> Result<()> {
 }
 
 #[test]
-fn broken_connections_of_the_callers_pool_are_replaced() -> Result<()> {
+fn broken_connections_of_a_pool_of_the_caller_are_replaced() -> Result<()> {
     with_place(async |place| {
         let pool = PgPoolOptions::new().max_connections(8).connect(&place.database.url()).await;
         let store = place.builder()?.combining(false).from_pool(pool.map_err(failed)?)?;
@@ -80,11 +80,9 @@ fn broken_connections_of_the_callers_pool_are_replaced() -> Result<()> {
     })
 }
 
-/// The timeout of calls that never get a connection.
 pub(crate) const SHORT: Duration = Duration::from_millis(500);
 
-/// Each call ends after its timeout and has sent nothing. With combining, the first call waits alone, and the later
-/// calls wait in a batch.
+/// Single calls and calls in a batch time out without having sent anything.
 #[test]
 fn call_that_got_no_connection_is_not_applied() -> Result<()> {
     with_place(async |place| {
@@ -109,7 +107,6 @@ fn call_that_got_no_connection_is_not_applied() -> Result<()> {
     })
 }
 
-/// Makes a few takes concurrently, and returns their errors.
 async fn refused_takes(store: &PostgresStore, combining: bool) -> Result<Vec<Error>> {
     let (bank, mut takes) = (store.item_bank(&"namespace".parse()?)?, JoinSet::new());
     for caller in 0..6 {
@@ -119,7 +116,7 @@ async fn refused_takes(store: &PostgresStore, combining: bool) -> Result<Vec<Err
     Ok(takes.join_all().await)
 }
 
-/// The server accepts connections and sends nothing.
+/// The server accepts the connection and then sends nothing.
 #[tokio::test]
 async fn call_to_a_silent_server_is_not_applied() -> Result<()> {
     let silent = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
@@ -133,7 +130,7 @@ async fn call_to_a_silent_server_is_not_applied() -> Result<()> {
     Ok(())
 }
 
-/// The server continues the statement of the dropped call, whose connection the pool closes.
+/// The pool closes the connection of the dropped call, while the server still runs the call's statement.
 #[test]
 fn dropped_call_that_waits_for_a_lock_blocks_no_other_call() -> Result<()> {
     with_place(async |place| {
@@ -157,7 +154,7 @@ fn dropped_call_that_waits_for_a_lock_blocks_no_other_call() -> Result<()> {
     })
 }
 
-/// Returns a transaction that locks the claims until it is dropped.
+/// Returns a transaction that locks the claims until the transaction is dropped.
 pub(crate) async fn locked(place: &Place) -> Result<Transaction<'static, Postgres>> {
     let mut other = place.database.owner().begin().await.map_err(failed)?;
     let lock = format!("LOCK TABLE {}.claims IN ACCESS EXCLUSIVE MODE", place.schema);
@@ -165,7 +162,7 @@ pub(crate) async fn locked(place: &Place) -> Result<Transaction<'static, Postgre
     Ok(other)
 }
 
-/// The server commits the take, but its answer comes too late. A later take for the same claim returns the item.
+/// The server commits the take, but the answer comes too late. A later take for the same claim returns the item.
 #[test]
 fn call_without_an_answer_ends_as_outcome_unknown() -> Result<()> {
     with_place(async |place| {
@@ -185,7 +182,7 @@ fn call_without_an_answer_ends_as_outcome_unknown() -> Result<()> {
     })
 }
 
-/// The proxy resets the connection at the next request, which is the call itself: the pool sends nothing before it.
+/// The pool sends nothing before a call, so the proxy resets the connection at the call itself.
 #[test]
 fn call_whose_connection_is_reset_succeeds() -> Result<()> {
     with_place(async |place| {

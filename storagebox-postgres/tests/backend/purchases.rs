@@ -11,14 +11,13 @@ use storagebox_postgres::PostgresStore;
 use crate::scene::{patient, tell};
 use crate::support::{Place, failed, run};
 
-/// How a purchase ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Committed,
     RolledBack,
     /// The client closes the connection.
     Dropped,
-    /// A proxy cuts the connection at the request of this step.
+    /// A proxy cuts the connection when the client sends the request of this step.
     Cut(Cut, At),
     /// The server ends the session after this step.
     Terminated(At),
@@ -49,12 +48,11 @@ impl End {
     }
 }
 
-/// The number of purchases by outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) bought: usize,
     pub(crate) nothing: usize,
-    /// The number of purchases that ended with an error and whose outcome a receipt showed.
+    /// The number of purchases that ended with an error, but whose outcome a receipt showed.
     pub(crate) told: usize,
 }
 
@@ -64,7 +62,6 @@ struct Shop<'a> {
     proxy: Proxy,
 }
 
-/// Makes this many purchases, and checks the outcome of each.
 pub(crate) async fn purchases(place: &Place, count: usize, seed: u64) -> Result<Tally> {
     let (role, mut rng) = (place.database.role(), fastrand::Rng::with_seed(seed));
     run(
@@ -98,7 +95,7 @@ impl Shop<'_> {
         PgConnection::connect(&self.place.url_at(address)).await.map_err(failed)
     }
 
-    /// Makes one purchase, and checks that its order and its voucher both exist, or neither.
+    /// Makes one purchase. Checks that its order and its voucher both exist, or neither.
     async fn check(&self, number: usize, end: End, tally: &mut Tally) -> Result<()> {
         let mut receipt = None;
         let committed = self.buy(number, end, &mut receipt).await;
@@ -139,7 +136,7 @@ impl Shop<'_> {
         until_over(|| settle(&*records, receipt)).await
     }
 
-    /// Makes one purchase. Returns whether it was committed, or an error if the caller cannot know.
+    /// Makes one purchase. Returns whether the purchase was committed, or an error if the caller cannot know.
     async fn buy(&self, number: usize, end: End, receipt: &mut Option<Receipt>) -> Result<bool> {
         let (id, claim) = (order(number), claim(number));
         if let End::Cut(cut, at) = end {
@@ -188,7 +185,6 @@ fn claim(number: usize) -> String {
     format!("buyer-{number}.")
 }
 
-/// Repeats a call until no open transaction blocks it.
 async fn until_over<T, F>(call: impl Fn() -> F + Send + Sync) -> Result<T>
 where
     F: Future<Output = Result<T>> + Send,

@@ -16,8 +16,8 @@ use tokio::task::JoinSet;
 use crate::scene::{LONG, count, owner_url, patient, with_database, with_place};
 use crate::support::{Place, failed, run};
 
-/// The statements of a trigger that raises the row's id as the SQLSTATE. If the id has a sequence, only the first two
-/// inserts fail: a rollback does not reset a sequence.
+/// A trigger that raises the row's id as the SQLSTATE. If a sequence has the id as its name, only the first two inserts
+/// fail.
 const FAILS: &str = "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
         DECLARE times regclass := pg_catalog.to_regclass(pg_catalog.format('{schema}.%I', 'times_' || NEW.id));
         BEGIN
@@ -26,7 +26,8 @@ const FAILS: &str = "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE pl
         END $$;
     CREATE TRIGGER fail AFTER INSERT ON {schema}.records FOR EACH ROW EXECUTE FUNCTION {schema}.fail()";
 
-/// One SQLSTATE for each entry of the table of codes that a statement can fail with, and the kind that callers see.
+/// SQLSTATEs that a statement can raise, with the kind of error that callers get. Each entry of the table of codes has
+/// one SQLSTATE here.
 const CODES: &[(ErrorKind, &str)] = &[
     (ErrorKind::Corrupt, "SB001 21000 22003 23514 40002 42703 XX001 XX002"),
     (ErrorKind::Unsupported, "SB002 0A000"),
@@ -43,8 +44,8 @@ const CODES: &[(ErrorKind, &str)] = &[
 /// The SQLSTATEs after which a call is retried until its timeout.
 const AGAIN: &str = "0B000 23505 25001 25P02 25P04 2D000 40000 40001 40P01 55006 55P03 57014 72000";
 
-/// Makes a record whose id is this code, and returns a text about its answer unless the answer is an error of this
-/// kind.
+/// Makes a record with `code` as its id. Returns `None` if the error has this kind, and otherwise a text about the
+/// answer.
 async fn wrong(records: Arc<dyn DedupRepo>, code: &'static str, kind: ErrorKind) -> Result<Option<String>> {
     let (id, value, op) = (DedupId::new(code)?, Payload::try_from("x")?, OpId::new("op")?);
     let answer = records.record(&id, &value, &op, Retention::Forever).await;
@@ -59,7 +60,7 @@ async fn is_made_again(records: Arc<dyn DedupRepo>, code: &'static str) -> Resul
 }
 
 #[test]
-fn each_server_code_maps_to_a_certain_error_of_its_kind() -> Result<()> {
+fn each_server_code_maps_to_a_not_applied_error_of_its_kind() -> Result<()> {
     with_place(async |place| {
         let schema = &place.schema;
         let count = |code| format!("CREATE SEQUENCE {schema}.\"times_{code}\";");
@@ -76,7 +77,7 @@ fn each_server_code_maps_to_a_certain_error_of_its_kind() -> Result<()> {
     })
 }
 
-/// The connection was never opened, so the error must not name damaged data or a table.
+/// No statement was sent, so the error must not name damaged data or a table.
 #[test]
 fn refused_connection_reports_its_reason() -> Result<()> {
     with_place(async |place| {
@@ -116,7 +117,7 @@ async fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
 
 const FREE: Counts = Counts { free: 1, held: 0, spent: 0, withdrawn: 0 };
 
-/// For each table that a take writes, a trigger raises an error after the take has written the other tables.
+/// A trigger on each table that a take writes raises an error after the take has written the other tables.
 #[test]
 fn take_refused_by_a_trigger_leaves_no_write() -> Result<()> {
     with_database(async |database| {
@@ -142,9 +143,9 @@ fn take_refused_by_a_trigger_leaves_no_write() -> Result<()> {
     })
 }
 
-/// The server cancels the statement twice at its last write. Later attempts would fail if the first one had left a row.
+/// The server cancels the first two attempts at their last write.
 #[test]
-fn a_timeout_between_two_writes_leaves_neither() -> Result<()> {
+fn a_timeout_between_two_writes_undoes_the_first_write() -> Result<()> {
     with_place(async |place| {
         let (bank, schema) = (bank(place).await?, &place.schema);
         let slow = format!(
@@ -168,7 +169,8 @@ fn a_timeout_between_two_writes_leaves_neither() -> Result<()> {
     })
 }
 
-/// Returns the rights that the README names: the statement that revokes each, and the statement that grants it again.
+/// Returns the rights that the README names: for each, the statement that revokes it and the statement that grants it
+/// again.
 async fn rights(place: &Place) -> Result<Vec<(String, String)>> {
     let functions = "SELECT format('EXECUTE ON FUNCTION %s', oid::regprocedure) FROM pg_proc
         WHERE pronamespace = $1::regnamespace AND (prosecdef OR proname ~ '^is_')
@@ -210,7 +212,7 @@ fn ping_and_calls_are_denied_if_the_role_lacks_a_right() -> Result<()> {
     })
 }
 
-/// The functions run with the rights of their owner, who loses one right at a time.
+/// The functions run with the rights of their owner. The owner loses one right at a time.
 #[test]
 fn ping_and_calls_are_denied_if_the_owner_lacks_a_right() -> Result<()> {
     with_database(async |database| {
@@ -230,7 +232,7 @@ fn ping_and_calls_are_denied_if_the_owner_lacks_a_right() -> Result<()> {
     })
 }
 
-/// Setup creates a dropped function again. It does not create a dropped table again, because the rows are lost.
+/// Setup does not create a dropped table again, because the table's rows are lost.
 #[test]
 fn ping_reports_a_dropped_function_and_setup_creates_it() -> Result<()> {
     with_place(async |place| {

@@ -6,7 +6,7 @@ use storagebox_core::Result;
 use crate::scene::with_place;
 use crate::support::{Database, Place, failed, run};
 
-/// The query for the rights that a role ($2) has directly on the tables and sequences of a schema ($1).
+/// Selects the rights that a role ($2) has directly on the tables and sequences of a schema ($1).
 const ON_TABLES: &str = "
     SELECT format('%s %s', privilege, c.relname) FROM pg_class c,
         unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}'::text[]) privilege
@@ -16,7 +16,7 @@ const ON_TABLES: &str = "
     WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'S' AND has_sequence_privilege($2, c.oid, privilege)
     ORDER BY 1";
 
-/// The query for the functions of a schema ($1) that a role ($2) may call.
+/// Selects the functions of a schema ($1) that a role ($2) may call.
 const ON_FUNCTIONS: &str = "
     SELECT oid::regprocedure::text FROM pg_proc
     WHERE pronamespace = $1::regnamespace AND has_function_privilege($2, oid, 'EXECUTE') ORDER BY 1";
@@ -27,7 +27,7 @@ async fn may(place: &Place, sql: &'static str, role: &str) -> Result<Vec<String>
 }
 
 #[test]
-fn role_changes_tables_only_through_functions() -> Result<()> {
+fn a_role_can_write_tables_only_through_functions() -> Result<()> {
     with_place(async |place| {
         assert_eq!(may(place, ON_TABLES, place.database.role()).await?, ["SELECT store", "SELECT versions"]);
         Ok(())
@@ -43,7 +43,7 @@ fn role_without_a_grant_can_call_no_function() -> Result<()> {
     })
 }
 
-/// The statements by which the schema's owner creates a table and a function, as a later version would.
+/// Creates a table and a function as the schema's owner, as a later version would.
 const LATER: &str = "
     CREATE TABLE {schema}.later (number bigint);
     CREATE FUNCTION {schema}.later() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -9,7 +9,7 @@ use storagebox_testkit::checks::round_trips::{Metered, remember_at_once};
 use crate::scene::with_place;
 use crate::support::{Place, failed};
 
-/// Returns a store with one connection and with these settings in its URL, whose round trips a proxy counts.
+/// Returns a store with one connection and these settings, behind a proxy that counts round trips.
 pub(crate) async fn metered(place: &Place, statements: Statements, settings: &str) -> Result<Metered> {
     let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
     let builder = place.builder()?.statements(statements).max_connections(1);
@@ -17,13 +17,12 @@ pub(crate) async fn metered(place: &Place, statements: Statements, settings: &st
     Ok(Metered::new(store, move || proxy.round_trips()))
 }
 
-/// Makes every call of every part and of the store, with ids of this name.
 pub(crate) async fn every_call(metered: &mut Metered, name: &str) -> Result<()> {
     metered.every_call(name).await?;
     metered.ping_and_setup().await
 }
 
-/// Opens the namespaces by calls that change nothing, and the namespace of leases by beginning a lease.
+/// Opens the namespace of leases with a new lease, and each other namespace with a read.
 async fn open_namespaces(store: &dyn Backend) -> Result<()> {
     for call in calls::all(store, "namespace", "nobody")? {
         if calls::LOOKS.contains(&call.name.as_str()) || call.name == "begin" {
@@ -67,9 +66,9 @@ fn add_sends_five_thousand_items_per_round_trip() -> Result<()> {
     })
 }
 
-/// Many calls begin before the first is answered. The first call is sent alone, and the others are sent together.
+/// The calls that begin before the first call is answered are sent together.
 #[test]
-fn calls_that_arrive_during_another_share_one_round_trip() -> Result<()> {
+fn calls_made_during_another_call_share_one_round_trip() -> Result<()> {
     with_place(async |place| {
         let metered = metered(place, Statements::Simple, "").await?;
         open_namespaces(&*metered.store).await?;

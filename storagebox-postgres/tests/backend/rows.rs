@@ -13,7 +13,7 @@ use crate::structure::{contents, tables};
 use crate::support::{Database, Place, failed, run};
 
 #[test]
-fn whatever_row_is_read_or_refused() -> Result<()> {
+fn any_row_is_read_or_refused_without_a_panic() -> Result<()> {
     let runtime = Runtime::new().map_err(failed)?;
     let (database, place) = runtime.block_on(async {
         let database = Database::shared().await?;
@@ -24,14 +24,12 @@ fn whatever_row_is_read_or_refused() -> Result<()> {
     let store = place.builder()?.connect(&place.url_at(database.server()))?;
     runtime.block_on(rows::fill(&store))?;
     let schema = runtime.block_on(Schema::of(&place))?;
-    rows::whatever(&runtime, &store, &schema)?;
+    rows::fuzz(&runtime, &store, &schema)?;
     runtime.block_on(database.remove())
 }
 
-/// The names of the columns of a table, and their types.
 type Columns = Vec<(String, String)>;
 
-/// The schema, accessed without the library.
 struct Schema<'a> {
     place: &'a Place,
     tables: BTreeMap<String, Columns>,
@@ -72,7 +70,7 @@ async fn columns_of(place: &Place, table: &str) -> Result<Columns> {
 
 const MOMENT: &str = "timestamp with time zone";
 
-/// Returns the SQL expression that converts a column's value to text, and a finite time to microseconds since 1970.
+/// Returns the SQL that converts a column's value to text. Converts a finite time to microseconds since 1970.
 fn shown(column: &str, of: &str) -> String {
     match of {
         MOMENT => format!(
@@ -91,7 +89,7 @@ fn value(text: Option<String>, of: &str) -> Value {
     }
 }
 
-/// Returns the SQL expression that converts this argument, a text, to a value of this type.
+/// Returns the SQL that converts this argument, which is a text, to the type `of`.
 fn held(argument: usize, of: &str) -> String {
     match of {
         MOMENT => format!(
@@ -124,7 +122,7 @@ impl Tables for Schema<'_> {
         Ok(rows)
     }
 
-    /// Restores the tables that have changed. Restoring all tables thousands of times would take too long.
+    /// Restores the tables that have changed.
     async fn put_back(&self) -> Result<()> {
         let schema = &self.place.schema;
         let back = |table: &String| {

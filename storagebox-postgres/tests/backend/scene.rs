@@ -11,7 +11,6 @@ use tokio::runtime::Builder;
 
 use crate::support::{Database, Place, failed};
 
-/// Runs a test in a runtime of one thread.
 fn run(test: impl Future<Output = Result<()>>) -> Result<()> {
     Builder::new_current_thread().enable_all().build().map_err(failed)?.block_on(test)
 }
@@ -32,32 +31,31 @@ pub(crate) fn with_database(test: impl AsyncFnOnce(&Arc<Database>) -> Result<()>
     run(in_database(test))
 }
 
-/// Runs a test in a schema that is set up, in its own database, in the runtime of the caller.
+/// Runs a test in a new schema and database, in the runtime of the caller.
 pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     in_database(async |database| test(&database.place().await?).await).await
 }
 
-/// Runs a test in a schema that is set up, in its own database, in a new runtime.
+/// Runs a test in a new schema and database, in a new runtime.
 pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     run(in_place(test))
 }
 
-/// Returns a store whose calls do not time out. Its role has the least rights.
+/// Returns a store whose calls do not time out and whose role has the least rights.
 pub(crate) fn patient(place: &Place) -> Result<PostgresStore> {
     place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
 }
 
-/// Returns the URL of the role that owns the schemas. Its sessions have this name.
+/// Returns a URL of the role that owns the schemas. `name` is the name of the sessions.
 pub(crate) fn owner_url(database: &Database, name: &str) -> String {
     database.owner_url(name)
 }
 
-/// Runs a statement that returns one number, as the owner, and returns the number.
 pub(crate) async fn count(database: &Database, sql: &str) -> Result<i64> {
     query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(database.owner()).await.map_err(failed)
 }
 
-/// Opens a session of the owner, begins a transaction, and runs these statements in it.
+/// Opens a session of the owner, begins a transaction, and runs the statements in it.
 pub(crate) async fn session(place: &Place, sql: &str) -> Result<PgConnection> {
     let url = owner_url(&place.database, "other");
     let mut session = PgConnection::connect(&url).await.map_err(failed)?;
@@ -69,7 +67,7 @@ pub(crate) async fn tell(session: &mut PgConnection, sql: &str) -> Result<()> {
     raw_sql(AssertSqlSafe(sql.to_owned())).execute(session).await.map(drop).map_err(failed)
 }
 
-/// Returns the statement that adds this many lapsed holds to the only bank of a schema.
+/// Returns the statement that adds `holds` lapsed holds to the only bank of a schema.
 pub(crate) fn lapse(schema: &str, holds: i64) -> String {
     format!(
         "INSERT INTO {schema}.claims (bank, claim, state, h, item, until)

@@ -28,7 +28,7 @@ async fn a_server_that_is_down_is_unavailable() -> Result<()> {
 }
 
 #[test]
-fn missing_database_is_not_set_up() -> Result<()> {
+fn missing_database_is_reported_as_not_set_up() -> Result<()> {
     with_database(async |database| {
         let gone = store(&format!("{}_gone", database.url()))?;
         assert_eq!(secrets::refused_with_setup(&gone).await?.kind(), ErrorKind::NotSetUp);
@@ -41,7 +41,6 @@ fn a_closed_store_is_unavailable() -> Result<()> {
     with_place(async |place| secrets::once_closed(&place.builder()?.connect(&place.database.url())?).await)
 }
 
-/// `Debug` of a store shows neither its URL nor its data.
 #[test]
 fn debug_texts_show_no_password_and_no_item() -> Result<()> {
     with_place(async |place| {
@@ -56,7 +55,6 @@ fn debug_texts_show_no_password_and_no_item() -> Result<()> {
     })
 }
 
-/// Items such as voucher codes are worth money.
 #[test]
 fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {

@@ -20,12 +20,12 @@ const URL_VARIABLE: &str = "STORAGEBOX_TEST_SETUP_URL";
 /// A number of waits that no setup reaches.
 const MOST_WAITS: usize = 100;
 
-/// Returns a store of the schema's owner, whose sessions have the schema's name.
+/// Returns a store whose role owns the schema, and whose sessions have the schema's name.
 fn owners(database: &Database, schema: &str) -> Result<PostgresStore> {
     PostgresStore::builder().schema(schema)?.call_timeout(LONG).connect(&owner_url(database, schema))
 }
 
-/// Returns a session that holds the lock for setups, so every setup waits for this session.
+/// Returns a session that holds the setup lock, so that every setup waits.
 async fn gate(database: &Database) -> Result<PgConnection> {
     let mut session = PgConnection::connect(&owner_url(database, "gate")).await.map_err(failed)?;
     let lock = "SELECT pg_advisory_lock(x'73746f7265626f78'::bit(64)::bigint)";
@@ -62,7 +62,6 @@ fn sixteen_tasks_and_four_processes_set_up_one_schema_at_once() -> Result<()> {
     })
 }
 
-/// A setup that waits for its lock too long fails, and its error names the session that holds the lock.
 #[test]
 fn setup_that_times_out_names_the_holder_of_the_lock() -> Result<()> {
     with_database(async |database| {
@@ -75,7 +74,7 @@ fn setup_that_times_out_names_the_holder_of_the_lock() -> Result<()> {
     })
 }
 
-/// A setup may rebuild large tables, so its statements have no limit.
+/// A setup may rebuild large tables, so its statements have no timeout.
 #[test]
 fn setup_statement_may_outlast_the_call_timeout() -> Result<()> {
     with_database(async |database| {
@@ -89,7 +88,7 @@ fn setup_statement_may_outlast_the_call_timeout() -> Result<()> {
 }
 
 #[test]
-fn all_changing_tables_have_the_same_vacuum_settings() -> Result<()> {
+fn tables_of_data_have_the_same_autovacuum_settings() -> Result<()> {
     with_place(async |place| {
         let settings = "SELECT count(DISTINCT ARRAY(
                 SELECT o FROM unnest(c.reloptions) o WHERE o LIKE 'autovacuum%' ORDER BY o
@@ -100,7 +99,6 @@ fn all_changing_tables_have_the_same_vacuum_settings() -> Result<()> {
     })
 }
 
-/// Starts a process of this test program that only runs `child_process_runs_setup`.
 fn process(database: &Database, schema: &str) -> Result<Child> {
     let timeout = LONG.as_millis();
     let url = format!("{}&schema={schema}&call_timeout={timeout}ms", owner_url(database, schema));
@@ -115,7 +113,7 @@ async fn child_process_runs_setup() -> Result<()> {
     PostgresStore::connect(&env::var(URL_VARIABLE).map_err(failed)?)?.setup().await
 }
 
-/// Checks that the schema has the structure that a setup without a fault creates.
+/// Checks that the schema has the same structure as after an undisturbed setup.
 async fn is_whole(database: &Database, schema: &str) -> Result<()> {
     owners(database, "undisturbed")?.setup().await?;
     let expected = structure(database, "undisturbed").await?;
@@ -126,7 +124,7 @@ async fn is_whole(database: &Database, schema: &str) -> Result<()> {
 }
 
 #[test]
-fn call_without_a_schema_is_not_set_up_and_setup_needs_rights() -> Result<()> {
+fn without_a_schema_calls_return_not_set_up_and_setup_denied() -> Result<()> {
     with_database(async |database| {
         let builder = || PostgresStore::builder().schema("later");
         let stores = [builder()?.connect(&database.url())?, builder()?.combining(false).connect(&database.url())?];
@@ -140,7 +138,7 @@ fn call_without_a_schema_is_not_set_up_and_setup_needs_rights() -> Result<()> {
 }
 
 #[test]
-fn setup_with_the_least_rights_finds_a_complete_schema() -> Result<()> {
+fn setup_with_the_least_rights_accepts_a_complete_schema() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         store.setup().await?;
@@ -171,8 +169,7 @@ fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
     })
 }
 
-/// Drops a setup when it has waited this many times, and waits until its sessions end. Returns whether the setup ended
-/// before that. Opens the connections first, so that only statements count as waits.
+/// Drops a setup at its `waits`th wait. Returns whether the setup ended before that wait.
 async fn drop_setup_after(waits: usize, database: &Database, schema: &str) -> Result<bool> {
     let options = database.owner().connect_options().as_ref().clone().application_name(schema);
     let pool = PgPoolOptions::new().max_connections(2).test_before_acquire(false).connect_lazy_with(options);
@@ -185,7 +182,6 @@ async fn drop_setup_after(waits: usize, database: &Database, schema: &str) -> Re
     Ok(through.is_some())
 }
 
-/// Setup by an older library is refused and changes nothing in the schema.
 #[test]
 fn schema_of_a_newer_library_is_refused_and_unchanged() -> Result<()> {
     with_database(async |database| {

@@ -12,7 +12,6 @@ use crate::ended::Balancer;
 use crate::scene::{LONG, owner_url, until};
 use crate::support::{Database, failed};
 
-/// Runs a query as the owner at this URL, and returns its Boolean answer.
 async fn asked(url: &str, sql: &'static str) -> Result<bool> {
     let mut session = PgConnection::connect(url).await.map_err(failed)?;
     query_scalar(sql).fetch_one(&mut session).await.map_err(failed)

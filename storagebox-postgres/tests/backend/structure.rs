@@ -5,7 +5,7 @@ use storagebox_core::Result;
 
 use crate::support::{Database, failed};
 
-/// The query for the columns, constraints, indexes, sequences, triggers and functions of a schema, one per line.
+/// Lists the columns, constraints, indexes, sequences, triggers and functions of a schema, one per line.
 const STRUCTURE: &str = "
     SELECT format('column %s.%s %s %s %s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
         a.attnotnull, l.collname, pg_get_expr(d.adbin, d.adrelid)) AS line
@@ -22,12 +22,10 @@ const STRUCTURE: &str = "
     UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = $1::regnamespace
     ORDER BY 1";
 
-/// Returns one line for each object in the schema.
 pub(crate) async fn structure(database: &Database, schema: &str) -> Result<Vec<String>> {
     query_scalar(STRUCTURE).bind(schema).fetch_all(database.owner()).await.map_err(failed)
 }
 
-/// Returns one line for each row of each table.
 pub(crate) async fn contents(database: &Database, schema: &str) -> Result<Vec<String>> {
     let mut rows = vec![];
     for table in tables(database, schema).await? {
@@ -43,7 +41,6 @@ pub(crate) async fn tables(database: &Database, schema: &str) -> Result<Vec<Stri
     query_scalar(sql).bind(schema).fetch_all(database.owner()).await.map_err(failed)
 }
 
-/// Returns whether a schema of this name exists.
 pub(crate) async fn exists(database: &Database, schema: &str) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)";
     query_scalar(sql).bind(schema).fetch_one(database.owner()).await.map_err(failed)

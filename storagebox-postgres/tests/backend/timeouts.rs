@@ -14,8 +14,7 @@ use crate::ended::{an_addition_is_made_once, emptied, refusals_are_certain, sess
 use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Place, failed, run};
 
-/// Sets `transaction_timeout` for the role. Returns `false` if the server is older than PostgreSQL 17 and lacks the
-/// setting.
+/// Sets `transaction_timeout` for the role. Returns `false` if the server is older than PostgreSQL 17.
 async fn has_transaction_timeout(place: &Place, limit: &str) -> Result<bool> {
     let set = format!("ALTER ROLE {} SET transaction_timeout = '{limit}'", place.database.role());
     let (set, version) =
@@ -66,8 +65,7 @@ fn call_ended_by_transaction_timeout_is_retried() -> Result<()> {
     })
 }
 
-/// Makes a confirmation, and a change of a counter that remembers no operation, while timeouts end their sessions.
-/// Checks that each is applied once.
+/// Makes a confirmation and a counter change while timeouts end their sessions. Checks that each call is applied once.
 async fn is_made_once(place: &Place, statements: Statements) -> Result<()> {
     let schema = &place.schema;
     let (store, claim) = (store(place, statements)?, ClaimId::new("ada")?);
@@ -88,7 +86,7 @@ async fn is_made_once(place: &Place, statements: Statements) -> Result<()> {
     refusals_are_certain(&store).await
 }
 
-/// A session that ends after it has sent the rows of a call may have committed the call.
+/// The session ends after it has sent the rows of a call, so the call may have been committed.
 #[test]
 fn a_session_lost_after_its_rows_leaves_the_outcome_unknown() -> Result<()> {
     with_place(async |place| {
@@ -114,8 +112,7 @@ fn a_session_lost_after_its_rows_leaves_the_outcome_unknown() -> Result<()> {
     })
 }
 
-/// A connection of the caller's pool was left in a transaction, whose session the server has ended. The pool does not
-/// notice this.
+/// The server has ended the session of a pooled connection that was left in a transaction.
 #[test]
 fn call_on_an_ended_idle_transaction_is_not_applied() -> Result<()> {
     with_place(async |place| {

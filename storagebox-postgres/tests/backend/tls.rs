@@ -33,7 +33,6 @@ async fn server_is_trusted_only_with_its_own_ca() -> Result<()> {
     Ok(())
 }
 
-/// The server offers no encryption, and the URL requires it.
 #[test]
 fn server_without_encryption_is_refused_with_sslmode_require() -> Result<()> {
     crate::scene::with_place(async |place| {
@@ -44,8 +43,8 @@ fn server_without_encryption_is_refused_with_sslmode_require() -> Result<()> {
     })
 }
 
-/// The URL names a CA that did not sign the server's certificate, and either no mode or a mode in which the driver
-/// checks no CA.
+/// The URL names a CA that did not sign the server's certificate. The URL sets either no mode, or a mode in which the
+/// driver checks no CA.
 #[tokio::test]
 async fn foreign_ca_is_refused_even_with_a_weak_sslmode() -> Result<()> {
     let (server, other) = tokio::try_join!(server(), server())?;

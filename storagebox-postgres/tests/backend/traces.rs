@@ -24,7 +24,7 @@ fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
     })
 }
 
-/// A change finds no shard, waits for another session that inserts a shard, and finds no room after locking all shards.
+/// The change finds no shard, waits for a session that inserts a shard, locks all shards, and then finds no room.
 #[test]
 fn change_refused_after_waiting_leaves_no_shard() -> Result<()> {
     with_place(async |place| {
@@ -49,7 +49,7 @@ fn change_refused_after_waiting_leaves_no_shard() -> Result<()> {
     })
 }
 
-/// The fence of a cancelled operation is deleted when the store no longer remembers the operation.
+/// Upkeep deletes the fence of a cancelled operation when the retention of the operation is over.
 #[test]
 fn cancel_of_an_unknown_key_leaves_only_a_temporary_fence() -> Result<()> {
     with_place(async |place| {

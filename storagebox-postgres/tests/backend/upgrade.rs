@@ -18,17 +18,16 @@ use crate::scene::{count, in_database, owner_url, with_database};
 use crate::structure::{contents, structure, tables};
 use crate::support::{Database, failed, run};
 
-/// The dumps of every released version and of the next one. A released dump is never changed.
+/// A dump of the schema of each released version, and of the next version. The dump of a released version is never
+/// changed.
 const DUMPS: [&str; 3] = ["1.dump", "2.dump", "3.dump"];
 
-/// The statement at the end of a setup, which writes the version of the schema.
+/// The SQL that sets the version of a schema: it creates the function that has the version in its name.
 const VERSION: &str = include_str!("../../sql/store/version.sql");
 
-/// The default schema, which all dumps use.
 const SCHEMA: &str = "storagebox";
 
-/// Counts the functions with the same name as another function. One would be left if a version changed the arguments
-/// and did not drop the old function.
+/// Counts the functions that share a name with another function.
 const OLD_FORMS: &str =
     "SELECT count(*) - count(DISTINCT proname) FROM pg_proc WHERE pronamespace = 'storagebox'::regnamespace";
 
@@ -53,9 +52,9 @@ fn setup_upgrades_each_schema_version_and_keeps_its_data() -> Result<()> {
     Ok(())
 }
 
-/// Some processes continue to run while another process upgrades the schema.
+/// Some processes keep running while another process upgrades the schema.
 #[test]
-fn open_process_is_refused_after_an_upgrade_of_the_schema() -> Result<()> {
+fn an_open_store_is_refused_after_a_schema_upgrade() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {
         with_database(async |database| {
             let url = owner_url(database, SCHEMA);
@@ -78,7 +77,7 @@ fn open_process_is_refused_after_an_upgrade_of_the_schema() -> Result<()> {
     Ok(())
 }
 
-/// Upgrades to a version that changes nothing but the version number.
+/// Upgrades to a version in which only the version number differs.
 async fn upgrade(database: &Database) -> Result<()> {
     let newer = 1 + DUMPS.len();
     let name = VERSION.replace("{schema}", SCHEMA).replace("{version}", &newer.to_string());
@@ -123,7 +122,7 @@ fn without(these: &[String], those: &[String]) -> Vec<String> {
     these.iter().filter(|line| !those.contains(line)).cloned().collect()
 }
 
-/// Returns the structure of a fresh schema, and writes its dump if the environment asks for it.
+/// Returns the structure of a fresh schema. Writes its dump if an environment variable asks for it.
 async fn with_fresh(dump: &str) -> Result<Vec<String>> {
     let mut fresh = vec![];
     in_database(async |database| {
@@ -157,7 +156,6 @@ fn write(database: &Database, dump: &str) -> Result<()> {
     fs::write(file(dump), cleaned(&String::from_utf8_lossy(&output.stdout))).map_err(failed)
 }
 
-/// Removes comments, session settings and psql's own commands.
 fn cleaned(dump: &str) -> String {
     let is_noise = |line: &str| {
         ["SET ", "SELECT pg_catalog.set_config", "\\"].iter().any(|start| line.starts_with(start))

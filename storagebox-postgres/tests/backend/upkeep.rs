@@ -10,10 +10,10 @@ use crate::support::{Place, run};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// An operation finds its old row forgotten and waits for upkeep, which deletes the row. The operation then inserts a
-/// new row.
+/// A caller repeats an operation whose retention is over. The call waits while upkeep deletes the old row, and then
+/// inserts a new row.
 #[test]
-fn operation_is_remembered_if_upkeep_deletes_its_old_row() -> Result<()> {
+fn repeated_operation_gets_a_new_row_after_upkeep_deletes_the_old() -> Result<()> {
     with_place(async |place| {
         let counters = patient(place)?.counter(&"namespace".parse()?, Strategy::default())?;
         let _ = counters.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
@@ -33,7 +33,6 @@ fn operation_is_remembered_if_upkeep_deletes_its_old_row() -> Result<()> {
     })
 }
 
-/// Returns a store whose bank has this many lapsed holds.
 async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
     let store = patient(place)?;
     store.item_bank(&"namespace".parse()?)?.counts().await?;
@@ -41,7 +40,7 @@ async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
     Ok(store)
 }
 
-/// Upkeep commits each step before the next, so a step that fails undoes no other step.
+/// Each step is committed before the next begins, so a failed step undoes no other step.
 #[test]
 fn upkeep_commits_steps_of_a_thousand_rows() -> Result<()> {
     with_place(async |place| {
@@ -60,7 +59,7 @@ fn upkeep_commits_steps_of_a_thousand_rows() -> Result<()> {
 }
 
 #[test]
-fn upkeep_reports_more_after_it_frees_its_budget_of_holds() -> Result<()> {
+fn upkeep_that_uses_its_whole_budget_reports_that_work_is_left() -> Result<()> {
     with_place(async |place| {
         let store = lapsed(place, 10).await?;
         let freed = format!("SELECT count(*) FROM {}.free_items", place.schema);

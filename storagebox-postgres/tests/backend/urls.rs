@@ -4,7 +4,6 @@ use storagebox_core::{Error, ErrorKind};
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::checks::urls;
 
-/// A URL at which no server listens.
 const NOWHERE: &str = "postgres://ann:hunter2@127.0.0.1:1/namespace";
 
 fn refused(url: &str) -> Error {
@@ -12,7 +11,7 @@ fn refused(url: &str) -> Error {
 }
 
 #[test]
-fn names_of_schemas_are_plain_words() {
+fn schema_name_that_is_no_plain_word_is_refused() {
     let names = ["x\"; drop", "X", "pg_x", "", "1a", "a-b", "a.b", "a b", "é", "a\0", "x'--", "public"];
     for name in names.map(str::to_owned).into_iter().chain(["a".repeat(41)]) {
         let error = PostgresStore::builder().schema(&name).expect_err("a name that is no plain word");
@@ -25,14 +24,14 @@ fn names_of_schemas_are_plain_words() {
 }
 
 #[test]
-fn keys_that_are_not_known_are_refused() {
+fn unknown_query_keys_are_refused() {
     for key in ["shema=a", "Schema=a", "sslmod=require", "foo", "=", "combine=on"] {
         refused(&format!("{NOWHERE}?{key}"));
     }
 }
 
 #[test]
-fn values_that_make_no_sense_are_refused() {
+fn invalid_query_values_are_refused() {
     for pair in [
         "schema=",
         "statements=both",
@@ -92,7 +91,7 @@ fn each_key_of_the_library_and_the_driver_is_accepted() {
     }
 }
 
-/// The URLs come from the dashboards of providers and from the manuals of other clients.
+/// The URLs are from the dashboards of providers and the manuals of other clients.
 #[test]
 fn keys_of_other_clients_are_accepted_if_they_change_nothing() {
     for pairs in [
@@ -147,11 +146,11 @@ fn keys_that_the_driver_cannot_honour_are_refused_by_name() {
 }
 
 #[test]
-fn whatever_url_is_read_or_refused() {
+fn any_url_is_read_or_refused_without_a_panic() {
     let known = [
         "postgres://ann:hunter2@db.example.com:5432/shop?sslmode=verify-full&schema=a&statements=simple",
         "postgresql:///shop?host=/run&max_connections=3&call_timeout=500ms&remember=1d&combining=on",
         "postgres://[::1]/a%20b?options=-c%20geqo%3Doff&application_name=shop",
     ];
-    urls::whatever(PostgresStore::connect, &known);
+    urls::fuzz(PostgresStore::connect, &known);
 }

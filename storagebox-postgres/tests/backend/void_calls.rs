@@ -75,9 +75,8 @@ fn a_first_attempt_that_is_refused_leaves_no_row() -> Result<()> {
     })
 }
 
-/// A batch takes no item for a claim that has a void call.
 #[test]
-fn a_batch_leaves_void_calls_to_be_made_alone() -> Result<()> {
+fn a_batch_takes_no_item_for_a_claim_with_a_void_call() -> Result<()> {
     with_place(async |place| {
         let (bank, late) = (bank(place).await?, Attempt::of_call(7));
         assert_eq!(take(&bank, late.again()).await?, Taken::Empty);
@@ -92,7 +91,7 @@ fn a_batch_leaves_void_calls_to_be_made_alone() -> Result<()> {
 }
 
 #[test]
-fn void_calls_stay_void_once_another_call_took_an_item() -> Result<()> {
+fn void_calls_stay_void_after_another_call_takes_an_item() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place).await?;
         let [extend, confirm, retire] = [1, 2, 3].map(Attempt::of_call);
@@ -156,7 +155,7 @@ fn refusal_beyond_the_limit_of_void_calls_is_outcome_unknown() -> Result<()> {
     })
 }
 
-/// The memory begins when the last call becomes void. Attempts that find the row do not extend it.
+/// The retention begins when the last call becomes void, and later attempts do not extend the retention.
 #[test]
 fn void_calls_are_forgotten_like_ended_claims() -> Result<()> {
     with_place(async |place| {

@@ -28,8 +28,8 @@ async fn store(place: &Place) -> Result<PostgresStore> {
     builder.connect(&place.url_at(place.database.server()))
 }
 
-/// Makes a call that waits for a session which has run `sql`. Moves the clock forward by `time`, rolls the session
-/// back, and returns the answer of the call.
+/// Returns the answer of a call that waits for a session in which `sql` has run. Moves the clock forward by `time`
+/// during the wait.
 async fn after<T>(place: &Place, time: Duration, sql: &str, call: impl Future<Output = Result<T>>) -> Result<T> {
     let mut other = session(place, &sql.replace("{schema}", &place.schema)).await?;
     let take_back = async {
@@ -41,7 +41,6 @@ async fn after<T>(place: &Place, time: Duration, sql: &str, call: impl Future<Ou
     Ok(answer)
 }
 
-/// Runs the SQL of a call as the role of the store.
 async fn call(place: &Place, sql: &str) -> Result<()> {
     let url = place.url_at(place.database.server());
     let mut connection = PgConnection::connect(&url).await.map_err(failed)?;
@@ -111,7 +110,7 @@ async fn assert_holds(bank: &Arc<dyn ItemBank>, claim: &str) -> Result<()> {
     Ok(())
 }
 
-/// Two cases: the item is free, or belongs to a lapsed hold.
+/// The item is free in one case, and has a lapsed hold in the other case.
 #[test]
 fn hold_of_a_take_begins_after_its_wait() -> Result<()> {
     for lapsed in [false, true] {
@@ -158,7 +157,7 @@ fn fence_of_a_release_begins_after_its_wait() -> Result<()> {
 }
 
 #[test]
-fn confirm_that_waited_finds_the_hold_expired() -> Result<()> {
+fn confirmation_that_waited_finds_the_hold_expired() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         let _ = bank.take(&ada, Hold::For(HOUR)).await?;
@@ -181,10 +180,9 @@ fn fence_of_a_discard_begins_after_its_wait() -> Result<()> {
     })
 }
 
-/// Two calls that wait: the removal of a deleted entity's only entry, and a commit that deletes the entity and adds no
-/// entry.
+/// The two waiting calls delete an entity, and remove the last entry of a deleted entity.
 #[test]
-fn memory_of_a_deletion_begins_after_its_wait() -> Result<()> {
+fn retention_of_a_deletion_begins_after_its_wait() -> Result<()> {
     with_place(async |place| {
         let store = store(place).await?;
         let (entities, tokens) = joined(&store)?;
@@ -204,7 +202,7 @@ fn memory_of_a_deletion_begins_after_its_wait() -> Result<()> {
     })
 }
 
-/// Another session changes the counter while a change waits for the counter.
+/// While a change waits for the counter, another session changes the counter.
 #[test]
 fn change_that_waited_is_added_to_the_current_value() -> Result<()> {
     with_place(async |place| {
@@ -224,7 +222,7 @@ fn change_that_waited_is_added_to_the_current_value() -> Result<()> {
     })
 }
 
-/// While a write waits, its stamp falls below the horizon.
+/// While the write waits, its stamp becomes older than the horizon.
 #[test]
 fn write_that_waited_is_too_old_after_the_wait() -> Result<()> {
     with_place(async |place| {

@@ -15,7 +15,7 @@ async fn far(place: &Place, combining: bool) -> Result<Far> {
 
 #[test]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
-fn call_whose_reply_was_lost_is_found_applied() -> Result<()> {
+fn retry_after_a_lost_reply_finds_the_call_applied() -> Result<()> {
     with_place(async |place| {
         let far = far(place, false).await?;
         far.fill().await?;

@@ -7,7 +7,7 @@ use crate::support::Buffers;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
-async fn take_from_a_drained_bank_reads_at_most_thrice_a_full_bank() -> Result<()> {
+async fn drained_bank_take_reads_at_most_three_times_a_full_bank_take() -> Result<()> {
     for snapshot in [false, true] {
         for items in [10_000, 100_000, 1_000_000] {
             in_place(async |place| {

@@ -20,7 +20,6 @@ use crate::support::{Database, PostgresHarness, SetUp, failed};
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/drivers/psycopg/bank.py");
 
-/// A Python process that makes calls by the SQL interface.
 struct Python {
     _process: Child,
     input: tokio::sync::Mutex<ChildStdin>,
@@ -121,7 +120,7 @@ impl Said {
     }
 }
 
-/// A bank whose takes, confirmations, releases and reads go through Python.
+/// A bank whose takes, confirmations, releases and reads are made by the Python process.
 #[derive(Debug)]
 struct Through(Arc<Python>);
 
@@ -155,7 +154,7 @@ impl Through {
             "again" => said.held(HoldState::Forever).map(Taken::Again),
             "empty" => Ok(Taken::Empty),
             "ended" => self.end(bank, claim).await.map(Taken::Ended),
-            "busy" => Err(Error::new(ErrorKind::Contention, "others hold the last items")),
+            "busy" => Err(Error::new(ErrorKind::Contention, "other transactions have locked the last items")),
             other => Err(failed(other)),
         }
     }
@@ -241,7 +240,7 @@ impl Sandbox for Place {
 
 #[test]
 #[ignore = "it needs psycopg: cargo xtask prove drivers"]
-fn bank_cases_pass_through_python() -> Result<()> {
+fn bank_cases_pass_if_python_makes_the_calls() -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
     let database = runtime.block_on(Database::shared())?;
     let harness = runtime.block_on(PostgresHarness::new(Arc::clone(&database), SetUp::PLAIN))?;

@@ -13,12 +13,11 @@ use crate::support::{Place, run};
 const LAPSED: i64 = 300_000;
 const TAKERS: usize = 8;
 
-/// Returns a store with the default timeouts.
 fn store(place: &Place) -> Result<PostgresStore> {
     place.builder()?.connect(&place.url_at(place.database.server()))
 }
 
-/// Makes takes until upkeep is over, and checks that each take gets an item.
+/// Makes takes until upkeep is over. Checks that each take gets an item.
 async fn take(store: PostgresStore, name: usize, is_over: Arc<AtomicBool>, taken: Arc<AtomicU64>) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     let mut number = 0;

@@ -12,28 +12,26 @@ use tokio::task::JoinSet;
 
 use super::{Place, failed, run};
 
-/// The number of takes per measurement. The lower quartile counts, because some takes also read the catalog again.
+/// The number of takes per measurement.
 const MEASURED: usize = 15;
-/// The number of items that are left in a drained bank.
+/// The number of free items in a drained bank.
 const LEFT: usize = 100;
 const CALLERS: usize = 128;
 
-/// The number of ended holds, which is more than one take may read past.
+/// The number of ended holds in a bank, which is more than one take may read past.
 const HOLDS: usize = 300;
 /// The number of items in one section of a bank with a million items.
 const OF_A_MILLION: usize = 1_953;
-/// The range of the hashes in one section.
 const SECTION: RangeInclusive<i64> = (44 << 55)..=((45 << 55) - 1);
 const FILL_SECTION: &str = include_str!("fill_section.sql");
 const DRAIN_SECTION: &str = include_str!("drain_section.sql");
 const END_HOLDS: &str = include_str!("end_holds.sql");
 const WALK: &str = include_str!("walk.sql");
 const WITHDRAW: &str = include_str!("withdraw.sql");
-/// The number of rounds per measurement. Two takes are measured after each round.
+/// The number of rounds of a measurement.
 const ROUNDS: usize = 15;
-/// The number of items in one withdrawal.
 const WITHDRAWN: usize = 100;
-/// The number of items in one load. A bank loads the same items again and again after they were all taken.
+/// The number of taken items that one load adds again.
 const KNOWN: usize = 300;
 
 /// The number of buffers that a take reads: in a full bank, in a bank with a few items left, and in an empty bank.
@@ -45,7 +43,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Measures a bank of this many items that takes drain. With `snapshot`, an open transaction keeps the dead rows.
+    /// Measures takes that drain a bank of `items` items. With `snapshot`, an open transaction keeps the dead rows.
     pub async fn of_takes(place: &Place, items: usize, snapshot: bool) -> Result<Self> {
         let bank = unvacuumed(place).await?;
         for batch in 0..items / 10_000 {
@@ -63,7 +61,7 @@ impl Buffers {
         Ok(Self { full, drained, empty: meter.quartile("empty").await? })
     }
 
-    /// Measures one section of a bank with a million items that takes drain, while an old snapshot keeps the dead rows.
+    /// Measures takes that drain one section of a bank with a million items, while an old snapshot keeps the dead rows.
     /// `since` is the argument of the takes: `start`, or NULL for takes in transactions of the caller.
     pub async fn of_a_section(place: &Place, since: &str) -> Result<Self> {
         let (bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
@@ -95,8 +93,8 @@ impl Buffers {
     }
 }
 
-/// The number of buffers that two consecutive takes read if the first one begins where the bank is drained. `full` is
-/// the number in a full bank.
+/// The number of buffers that each of two consecutive takes reads. The first take begins where the bank is drained.
+/// `full` is the number in a full bank.
 #[derive(Clone, Copy, Debug)]
 pub struct Behind {
     pub full: u64,
@@ -106,7 +104,7 @@ pub struct Behind {
 
 impl Behind {
     /// Measures takes after a cursor has stopped part-way in a section, while an old snapshot keeps the dead rows.
-    /// After every fourth take of the cursor, `together` takes are made in a batch.
+    /// After every fourth take of the cursor, a batch of `together` takes is made.
     pub async fn walks(place: &Place, together: usize) -> Result<Self> {
         let (_bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let _old = open(place).await?;
@@ -173,7 +171,7 @@ impl Rounds {
     }
 }
 
-/// Creates a bank whose items are all in one section. Returns the bank, a meter, and the number of buffers that a take
+/// Creates a bank with all items in one section. Returns the bank, a meter, and the number of buffers that a take
 /// reads.
 async fn full_section(place: &Place, items: usize) -> Result<(Arc<dyn ItemBank>, Meter, u64)> {
     let bank = unvacuumed(place).await?;
@@ -218,7 +216,6 @@ async fn walk_on(place: &Place, start: i64, takes: usize, together: usize) -> Re
     run(place.database.owner(), sql.replace("{start}", &start.to_string())).await
 }
 
-/// Opens a transaction with a snapshot of the present rows.
 async fn open(place: &Place) -> Result<PgConnection> {
     let options = place.database.owner().connect_options();
     let mut old = PgConnection::connect_with(&options).await.map_err(failed)?;

@@ -19,22 +19,21 @@ use tokio::task::block_in_place;
 
 use super::place::{Database, Place, failed, run};
 
-/// A timeout that no call reaches: the suite ends a case without progress before that.
+/// A timeout that no call reaches, because the suite ends a case without progress before that.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The configuration of the stores under test.
 #[derive(Clone, Copy, Debug)]
 pub struct SetUp {
     pub name: &'static str,
     pub combining: bool,
     pub statements: Statements,
-    /// Whether the stores connect to PgBouncer, in transaction mode, with fewer connections than callers.
+    /// Whether the stores connect through PgBouncer in transaction mode, with fewer connections than callers.
     pub pooled: bool,
     /// Settings of the server. If there are any, the stores have their own server.
     pub server: &'static [(&'static str, &'static str)],
     /// The SQL that an administrator runs in the database of the stores.
     pub beside: &'static str,
-    /// The number of connections of each store, and of the pooler to the server. `None` is the default.
+    /// The number of connections per store, and of the pooler to the server. `None` is the default.
     pub connections: Option<usize>,
 }
 
@@ -57,7 +56,6 @@ impl SetUp {
         }
     }
 
-    /// Starts a server with the settings of this set-up.
     fn start(&self, settings: Settings) -> Result<Postgres> {
         let settings = self.server.iter().fold(settings, |settings, (name, value)| settings.with(*name, *value));
         block_in_place(|| Postgres::start(&settings)).map_err(failed)
@@ -70,13 +68,11 @@ impl SetUp {
         }
     }
 
-    /// Runs the administrator's statements.
     async fn prepare(&self, database: &Database) -> Result<()> {
         run(database.owner(), self.beside.replace("{database}", database.role())).await
     }
 }
 
-/// The suite's harness.
 pub struct PostgresHarness {
     database: Arc<Database>,
     pooler: Option<Arc<PgBouncer>>,
@@ -84,7 +80,6 @@ pub struct PostgresHarness {
     version: String,
 }
 
-/// A schema for one case.
 struct Schema {
     place: Arc<Place>,
     pooler: Option<Arc<PgBouncer>>,
@@ -111,8 +106,7 @@ impl CallerTransaction for Caller {
         &mut self.0
     }
 
-    /// Commits the transaction. A `SELECT` before the COMMIT reveals a failed transaction, for which COMMIT returns no
-    /// error.
+    /// Sends a `SELECT` before the COMMIT, because COMMIT returns no error for a failed transaction.
     async fn commit(mut self: Box<Self>) -> Result<()> {
         self.run("SELECT").await?;
         self.run("COMMIT").await
@@ -129,7 +123,7 @@ impl Schema {
         PgConnection::connect(&url).await.map(Caller).map_err(failed)
     }
 
-    /// Returns the address that stores connect to: the pooler's, or the server's.
+    /// Returns the address of the pooler, or of the server if there is no pooler.
     fn address(&self) -> SocketAddr {
         self.pooler.as_ref().map_or(self.place.database.server(), |pooler| pooler.address())
     }
@@ -140,7 +134,7 @@ impl Schema {
     }
 }
 
-/// Starts a pooler that reconnects at once when its server was restarted.
+/// Starts a pooler that reconnects at once after a restart of its server.
 fn pooler(database: &Database, connections: Option<usize>) -> Result<Arc<PgBouncer>> {
     let settings = pgbouncer::Settings::transactions().with("server_login_retry", "1");
     let settings = match connections {
@@ -159,7 +153,7 @@ impl PostgresHarness {
         Ok(Self { database, pooler, set_up, version })
     }
 
-    /// Calls `run` with a database for this set-up, and removes the database afterwards.
+    /// Removes the database after `run`.
     pub fn with_database(set_up: SetUp, run: impl FnOnce(&Runtime, Arc<Database>) -> Result<ExitCode>) -> ExitCode {
         run_with(async |_| set_up.database().await, run, async |database| database.remove().await)
     }
@@ -203,9 +197,9 @@ impl Harness for PostgresHarness {
 
 #[async_trait]
 impl Sandbox for Schema {
-    /// Opens a store and its first connection. While connecting, a call pends hundreds of times, and the suite drops
-    /// each call at every such point.
+    /// Opens a store and its first connection.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
+        // The suite would drop a call that has to connect at hundreds of points.
         let store = self.store(self.address())?;
         // `counts` connects faster than a ping, which checks every right: the suite opens thousands of clients.
         match store.item_bank(&"opened".parse()?)?.counts().await {
@@ -214,7 +208,7 @@ impl Sandbox for Schema {
         }
     }
 
-    /// Returns the URL for other processes. It leads through the pooler, if there is one.
+    /// Returns the URL for other processes, which leads through the pooler if there is one.
     fn address(&self) -> Option<String> {
         let statements = match self.set_up.statements {
             Statements::Prepared => "",
@@ -264,7 +258,7 @@ impl Sandbox for Schema {
     }
 }
 
-/// The query that reads the items directly from the tables.
+/// Reads the items directly from the tables.
 const AUDIT: &str = "
     SELECT f.item, 'free' AS state, NULL AS claim FROM {schema}.free_items f JOIN {schema}.namespaces b ON b.namespace = f.bank WHERE b.name = $1
     UNION ALL

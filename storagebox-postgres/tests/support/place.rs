@@ -17,8 +17,7 @@ use storagebox_testkit::servers;
 use tokio::sync::Mutex;
 
 const PASSWORD: &str = "hunter2-app";
-/// The SCRAM verifier of the roles' password, with one iteration in place of 4,096, because the suite connects very
-/// often.
+/// The SCRAM verifier of the roles' password, with one iteration to save time.
 const VERIFIER: &str = "SCRAM-SHA-256$1:c3RvcmFnZWJveC10ZXN0cw==\
     $0Gm0f4OQvktdOfCZCfD62n2l/IX1B+t5LWTuI55Ax+E=:8p7I9uO8N6a2VT/fEiEVnj96tNV4FoJrYBmbj8vFNFM=";
 const GRANTS: &str = include_str!("../../sql/grants.sql");
@@ -32,12 +31,11 @@ pub struct Database {
     schemas: AtomicU64,
     /// The schemas that no case uses any more, in the order in which they became unused.
     used: std::sync::Mutex<VecDeque<String>>,
-    /// The server, if the database has its own server.
+    /// The database's own server; `None` if it uses the server of the test program.
     own: Option<Postgres>,
 }
 
 impl Database {
-    /// Creates a database in the server of this test program.
     pub async fn shared() -> Result<Arc<Self>> {
         let server = servers::shared_postgres().map_err(failed)?;
         Self::create(server.url(), None).await
@@ -78,19 +76,16 @@ impl Database {
         self.own.as_ref()
     }
 
-    /// Returns a pool of connections of the owner.
     pub fn owner(&self) -> &PgPool {
         &self.owner
     }
 
-    /// Returns the URL of the role that owns the schemas. Its sessions have this name.
     pub fn owner_url(&self, name: &str) -> String {
         let mut url = self.owner.connect_options().to_url_lossy();
         url.set_query(Some(&format!("application_name={name}")));
         url.to_string()
     }
 
-    /// Returns the URL of the role with the least rights, at this address.
     pub fn url_at(&self, address: SocketAddr) -> String {
         let name = &self.name;
         format!("postgres://{name}:{PASSWORD}@{address}/{name}")
@@ -104,7 +99,6 @@ impl Database {
         &self.name
     }
 
-    /// Returns a new name for a schema.
     pub fn schema(&self) -> String {
         format!("sb_{}", self.schemas.fetch_add(1, Ordering::Relaxed))
     }
@@ -123,8 +117,7 @@ impl Database {
         Place { database: Arc::clone(self), schema: self.schema(), moved: Mutex::default(), is_bare: true }
     }
 
-    /// Returns an unused schema to which no session is connected, or `None`. Schemas are used again, because each
-    /// schema of a database makes every session slower.
+    /// Returns an unused schema to which no session is connected.
     async fn quiet(&self) -> Result<Option<String>> {
         let known = Vec::from(self.used().clone());
         let quiet =
@@ -140,7 +133,7 @@ impl Database {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Empties the tables of a schema for another case. Large tables are truncated, so that no dead rows stay.
+    /// Empties the tables of a schema for another case.
     async fn emptied(&self, schema: String) -> Result<String> {
         let tables: String = TABLES.iter().map(|table| format!("DELETE FROM {schema}.{table};")).collect();
         let deleted = self.owner.execute(raw_sql(AssertSqlSafe(tables))).await.map_err(failed)?.rows_affected();
@@ -160,7 +153,6 @@ impl Database {
         Ok(schema)
     }
 
-    /// Removes the database and its role.
     pub async fn remove(&self) -> Result<()> {
         let options = self.owner.connect_options().as_ref().clone().database("postgres");
         self.owner.close().await;
@@ -180,7 +172,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the place of an existing schema.
     pub fn of(database: &Arc<Database>, schema: &str) -> Self {
         Self { database: Arc::clone(database), schema: schema.to_owned(), moved: Mutex::default(), is_bare: false }
     }
@@ -189,7 +180,6 @@ impl Place {
         PostgresStore::builder().schema(&self.schema)
     }
 
-    /// Moves the schema's clock forward.
     pub async fn advance(&self, duration: Duration) -> Result<()> {
         self.move_clock(|moved| moved + duration).await
     }
@@ -201,8 +191,8 @@ impl Place {
         run(&self.database.owner, moved_clock(&self.schema, *moved)).await
     }
 
-    /// Returns the URL of a store at this address, whose sessions have the schema's name. Its role has the least
-    /// rights. For a place without a schema, returns the owner's URL at the server.
+    /// Returns the URL of a store at this address. Its role has the least rights, and its sessions have the schema's
+    /// name. For a place without a schema, returns the owner's URL at the server.
     pub fn url_at(&self, address: SocketAddr) -> String {
         if self.is_bare {
             return self.database.owner_url(&self.schema);
@@ -220,10 +210,9 @@ impl Drop for Place {
     }
 }
 
-/// The number of rows above which a table is truncated.
+/// The number of rows above which a table is truncated and not deleted row by row.
 const LARGE: u64 = 500;
 
-/// All tables that hold the data of namespaces.
 const TABLES: [&str; 15] = [
     "namespaces",
     "free_items",

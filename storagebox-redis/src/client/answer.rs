@@ -8,10 +8,9 @@ use storagebox_core::{Error, Payload, Result, Version};
 use crate::error::unreadable;
 use crate::script::Script;
 
-/// The answer of a script. Errors about an unreadable answer name the script.
 pub(crate) struct Answer {
     script: &'static Script,
-    /// The fields as the server sent them, all of them bulk strings.
+    /// The fields, each as a bulk string.
     fields: Vec<Value>,
 }
 
@@ -66,31 +65,28 @@ impl Answer {
         self.count(index).map(Duration::from_micros)
     }
 
-    /// Parses a field as a type that checks its text.
     pub(crate) fn value<T: for<'a> TryFrom<&'a str>>(&self, index: usize) -> Result<T> {
         T::try_from(self.text(index)?).map_err(|_| self.unreadable())
     }
 
-    /// Maps a failure to parse a field to the error for an unreadable answer.
+    /// Replaces any error with the error for an unreadable answer.
     fn read<T, E>(&self, value: Result<T, E>) -> Result<T> {
         value.map_err(|_| self.unreadable())
     }
 
-    /// Returns the error for an answer that cannot be read. If the script changes data, the error's
-    /// certainty is unknown.
+    /// Returns the error for an answer that cannot be read.
     pub(crate) fn unreadable(&self) -> Error {
         let error = unreadable(self.script.name());
         if self.script.changes() { error.after_unresolved() } else { error }
     }
 
-    /// Returns the index of the first field of each list entry. Each entry has `width` fields; the first entry follows
-    /// the first field of the answer.
+    /// Returns the index of the first field of each entry. The entries begin at field 1 and have `width` fields each.
     pub(crate) fn entries(&self, width: usize) -> impl Iterator<Item = usize> + use<> {
         self.entries_after(1, width)
     }
 
-    /// Returns the index of the first field of each list entry. Each entry has `width` fields; the first entry follows
-    /// the first `first` fields of the answer.
+    /// Returns the index of the first field of each entry. The entries begin at field `first` and have `width` fields
+    /// each.
     pub(crate) fn entries_after(&self, first: usize, width: usize) -> impl Iterator<Item = usize> + use<> {
         (first..self.fields.len()).step_by(width)
     }

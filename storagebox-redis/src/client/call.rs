@@ -6,30 +6,28 @@ use redis::{Cmd, RedisWrite, ToRedisArgs, cmd};
 
 use crate::script::{Edition, Script};
 
-/// A call of a script: the key that all its keys begin with, and its arguments.
+/// A call of a script. All keys of the script begin with `key` or with a key in `joined`.
 #[derive(Clone)]
 pub(crate) struct ScriptCall<'a> {
     script: &'static Script,
     key: &'a str,
-    /// The keys of other namespaces that the script uses in the same step, each once.
+    /// The keys of other namespaces that the script uses, without duplicates.
     joined: Vec<&'a str>,
     arguments: Vec<Argument<'a>>,
-    /// The epoch that the namespace must have, sent as the last argument. `None` if the call uses no namespace.
+    /// The epoch that the namespace must have, or `None` if the call uses no namespace.
     epoch: Option<&'a str>,
     traffic: Traffic,
 }
 
-/// The connection that carries a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Traffic {
-    /// The connection for ordinary calls.
     #[default]
     Calls,
-    /// The connection for large calls, so that no other call waits behind them.
+    /// The connection for large calls. Ordinary calls do not wait behind a large call.
     Bulk,
 }
 
-/// An argument as the client sends it. Numbers are formatted directly into the command, without an intermediate text.
+/// An argument of a script.
 #[derive(Clone, Copy)]
 pub(crate) enum Argument<'a> {
     Bytes(&'a [u8]),
@@ -61,13 +59,13 @@ impl<'a> ScriptCall<'a> {
         self
     }
 
-    /// Sends the call on the connection for large calls.
+    /// Selects the connection for large calls.
     pub(crate) fn in_bulk(mut self) -> Self {
         self.traffic = Traffic::Bulk;
         self
     }
 
-    /// Restricts the call to a namespace of this epoch.
+    /// Makes the script fail if the namespace has another epoch.
     pub(crate) fn in_epoch(mut self, epoch: &'a str) -> Self {
         self.epoch = Some(epoch);
         self
@@ -95,12 +93,11 @@ impl<'a> ScriptCall<'a> {
         self.traffic
     }
 
-    /// Returns the command that runs the script by its hash.
     pub(super) fn by_hash(&self, edition: Edition) -> Cmd {
         self.command("EVALSHA", &self.script.hash(edition))
     }
 
-    /// Returns the command that sends the whole script, which the server then knows by its hash.
+    /// Returns the command that sends the text of the script.
     pub(super) fn by_text(&self, edition: Edition) -> Cmd {
         self.command("EVAL", &self.script.text(edition))
     }
@@ -116,7 +113,7 @@ impl<'a> ScriptCall<'a> {
     }
 }
 
-/// A value that can be an argument. A script sees `None` as an empty text.
+/// A value that a script can take as an argument.
 pub(crate) trait IntoArgument<'a> {
     fn into_argument(self) -> Argument<'a>;
 }

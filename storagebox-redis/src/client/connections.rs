@@ -19,34 +19,30 @@ use crate::script::{Edition, Script, script};
 
 static AWAITED: Script = script!("store_awaited", CHANGES, [], "store/awaited");
 
-/// The most connections that one call tries if the server ends each of them before the call is sent.
+/// The most connections that one call tries, if the server ends each of them before the call is sent.
 const CONNECTIONS: usize = 3;
 
-/// The connections of a store to its server.
 pub(crate) struct Connections {
     server: Server,
     calls: Slot,
     bulk: Slot,
-    /// The pool, which replaces the connection in `calls`.
+    /// If there is a pool, ordinary calls use its connections instead of `calls`.
     #[cfg(feature = "pool")]
     pool: Option<Pool>,
 }
 
-/// The slot whose connection carries one call.
 enum Place<'a> {
     Shared(&'a Slot),
     #[cfg(feature = "pool")]
     Pooled(Pooled),
 }
 
-/// A request to the server.
 #[derive(Clone, Copy)]
 pub(crate) enum Request<'a> {
-    /// A script, and by how many microseconds its clock is moved forward.
+    /// A call of a script, and how far the script's clock is moved forward, in microseconds.
     Script(&'a ScriptCall<'a>, u64),
-    /// The `INFO` of the server.
     Info,
-    /// A command that is not a call of a store.
+    /// A command that a program sends through a `RedisServer`, outside of a store.
     Command(&'a Cmd),
     Commands(&'a Pipeline),
     Invocation(&'a ScriptInvocation<'a>),
@@ -84,7 +80,7 @@ impl Deref for Place<'_> {
 }
 
 impl Connections {
-    /// Creates the connections without opening them. The first call opens its connection.
+    /// Creates the connections to a server without opening them. The first call opens a connection.
     pub(crate) fn new(server: Server) -> Self {
         Self {
             server,
@@ -95,7 +91,7 @@ impl Connections {
         }
     }
 
-    /// Creates the connections, with a pool of `connections` connections for ordinary calls.
+    /// Creates a pool of `connections` connections for ordinary calls, without opening the connections.
     #[cfg(feature = "pool")]
     pub(crate) fn pooled(server: Server, connections: usize) -> Result<Self> {
         let pool = Some(Pool::new(connections, server.patience)?);
@@ -113,7 +109,7 @@ impl Connections {
         }))
     }
 
-    /// Runs a script by its hash. Sends the text of the script if the server does not know the hash.
+    /// Runs a script by its hash, or by its text if the server does not know the hash.
     pub(super) async fn answer(&self, call: &ScriptCall<'_>, settings: &Settings) -> Result<Answer> {
         let slot = self.place(call.traffic()).await?;
         let (mut connection, reply) = self.make(&slot, call.key(), Request::Script(call, settings.moved())).await?;
@@ -127,24 +123,22 @@ impl Connections {
         Ok(answer)
     }
 
-    /// Returns the server's `INFO`.
     pub(crate) async fn info(&self) -> Result<String> {
         let (_, reply) = self.make(&self.calls, "INFO", Request::Info).await?;
         described(reply)
     }
 
-    /// Makes a request that is not a call of a store. `keys` is the beginning of the keys that it uses.
+    /// Makes a request that is not a call of a store. `keys` is the beginning of the keys that the request uses.
     pub(crate) async fn ask(&self, keys: &str, request: Request<'_>) -> Result<Value> {
         self.make(&self.calls, keys, request).await.map(|(_, reply)| reply)
     }
 
-    /// Returns connections to the same server that are separate from these.
+    /// Returns new connections to the same server.
     pub(crate) fn another(&self) -> Self {
         Self::new(self.server.clone())
     }
 
-    /// Makes one request. If the server ended the connection before the request was sent, repeats it on a new
-    /// connection.
+    /// Makes one request, and repeats the request if the connection ended before the request was sent.
     async fn make(&self, slot: &Slot, keys: &str, request: Request<'_>) -> Result<(Connection, Value)> {
         let mut left = CONNECTIONS;
         loop {
@@ -158,7 +152,7 @@ impl Connections {
         }
     }
 
-    /// Returns how often a call may be repeated after its reply was lost.
+    /// Returns how often a call may be retried after its reply was lost.
     pub(super) fn repeats(&self) -> usize {
         if self.is_cluster() { 10 } else { 1 }
     }
@@ -167,7 +161,7 @@ impl Connections {
         self.server.is_cluster()
     }
 
-    /// Drops the shared connections, whose server may be gone. The next calls open new connections.
+    /// Drops the shared connections.
     pub(super) fn leave(&self) {
         self.calls.leave(None);
         self.bulk.leave(None);
@@ -183,7 +177,7 @@ impl Connections {
     }
 }
 
-/// Waits until the replicas have the changes.
+/// Runs a script that writes, and then waits until the replicas have the changes of this connection.
 async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &ScriptCall<'_>, wait: Wait) -> Result<()> {
     // `WAIT` waits for writes of its own connection. A repeated call may have written nothing, so a write precedes
     // `WAIT`.
@@ -200,7 +194,7 @@ async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &ScriptCa
     Err(Error::unknown(why).on("redis"))
 }
 
-/// Returns the text of an answer to `INFO`. A cluster answers for each of its masters.
+/// Returns the text of a reply to `INFO`, joined from all masters of a cluster.
 fn described(value: Value) -> Result<String> {
     match value {
         Value::BulkString(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),

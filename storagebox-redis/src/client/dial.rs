@@ -18,11 +18,11 @@ use super::line::{Counted, Ending, Line};
 use crate::config::Access;
 use crate::error;
 
-/// A connection to one node. All clones share the connection.
+/// A connection to one Redis node, shared by all clones of this value.
 #[derive(Clone)]
 pub(super) struct Node {
     pub(super) connection: MultiplexedConnection,
-    /// `None` if the driver opened the stream, as to a Unix socket.
+    /// The state of the stream, or `None` if the driver opened the stream.
     pub(super) line: Option<Arc<Line>>,
     _driver: Option<Arc<Driver>>,
 }
@@ -37,7 +37,7 @@ impl Drop for Driver {
 }
 
 impl Node {
-    /// Connects to the node. The driver opens Unix sockets and connections with its own TLS settings.
+    /// Connects over TCP or TLS, or lets the driver connect to other kinds of addresses.
     pub(super) async fn connect(node: &ConnectionInfo, access: &Access, config: AsyncConnectionConfig) -> Result<Self> {
         let login = node.redis_settings();
         match node.addr() {
@@ -56,7 +56,7 @@ impl Node {
         }
     }
 
-    /// Returns the error for a connection that ended before its first use.
+    /// Returns the error for a connection that failed before its first call.
     pub(super) fn refused(line: Option<&Line>, error: RedisError) -> Error {
         match line.is_some_and(Line::was_refused) {
             true => error::refusing(error),
@@ -88,20 +88,20 @@ impl Node {
     }
 }
 
-/// Checks that the process has chosen its TLS ciphers, if the node needs TLS. The driver's TLS uses these ciphers.
-/// Without them the driver would choose for the whole process, or panic.
+/// Returns an error if the node needs TLS and the process has not chosen its TLS ciphers.
 pub(super) fn check_ciphers(node: &ConnectionInfo) -> Result<()> {
     let is_tls = matches!(node.addr(), ConnectionAddr::TcpTls { .. });
+    // Otherwise the driver would choose ciphers for the whole process, or panic.
     match is_tls && rustls::crypto::CryptoProvider::get_default().is_none() {
         true => Err(error::bad("TLS", NO_CIPHERS)),
         false => Ok(()),
     }
 }
 
-const NO_CIPHERS: &str = "to a cluster, or from an existing client, uses the ciphers of the process, and the process \
-    has chosen none: first call `rustls::crypto::ring::default_provider().install_default()`";
+const NO_CIPHERS: &str = "to a cluster, or from an existing client, needs ciphers that the process has chosen: first \
+    call `rustls::crypto::ring::default_provider().install_default()`";
 
-/// Connects to all addresses of the host and returns the first stream that is open.
+/// Connects to all addresses of the host at once, and returns the first stream that opens.
 async fn reached(host: &str, port: u16, settings: &TcpSettings) -> Result<TcpStream> {
     let addresses = lookup_host((host, port)).await.map_err(error::resolving)?;
     let mut dials: JoinSet<_> = addresses.map(TcpStream::connect).collect();

@@ -4,10 +4,7 @@ use std::fmt::Write;
 
 use storagebox_core::{ClaimId, Namespace};
 
-/// Returns the tag of a namespace: its kind, its name and the number of one of its parts. For now, every namespace has
-/// one part, number 0.
-///
-/// The name is escaped, so that nothing in it can end the tag, and no two names have the same tag.
+/// Returns the tag of a namespace: its kind, its escaped name and the number 0.
 pub(crate) fn tag(kind: &str, name: &Namespace) -> String {
     let mut tag = format!("{kind}.");
     for byte in name.as_str().bytes() {
@@ -21,7 +18,7 @@ pub(crate) fn tag(kind: &str, name: &Namespace) -> String {
     tag
 }
 
-/// Returns the number that determines the bucket of a claim, computed as in `lua/lib/buckets.lua`.
+/// Returns the number that determines the bucket of a claim. `lua/lib/buckets.lua` computes the same number.
 pub(crate) fn hash(claim: &ClaimId) -> u32 {
     let [high, middle, low, ..] = sha1_smol::Sha1::from(claim.as_str()).digest().bytes();
     u32::from_be_bytes([0, high, middle, low])

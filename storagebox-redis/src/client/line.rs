@@ -12,22 +12,21 @@ use tokio::net::TcpStream;
 
 use crate::error;
 
-/// The state of a stream. If the stream ended and no byte of a request was written to it, the request was not sent.
+/// The number of bytes written to a stream, and whether the stream has ended.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     written: AtomicU64,
     ended: AtomicBool,
-    /// Whether the stream ended with a TLS alert by which the server refused something.
+    /// Whether a TLS alert of the server ended the stream.
     refused: AtomicBool,
 }
 
 impl Line {
-    /// Returns the number of bytes written so far.
     pub(super) fn written(&self) -> u64 {
         self.written.load(Ordering::SeqCst)
     }
 
-    /// Returns whether the stream has ended and no byte was written after the first `before` bytes.
+    /// Returns whether the stream has ended with exactly `before` bytes written.
     pub(super) fn ended_at(&self, before: u64) -> bool {
         // Checks the end first, because nothing is written after the end.
         self.has_ended() && self.written() == before
@@ -53,18 +52,17 @@ impl Line {
     }
 }
 
-/// A TCP stream that counts the bytes written. With TLS, these are the encrypted bytes.
+/// A TCP stream that counts the bytes written to the socket.
 #[derive(Debug)]
 pub(super) struct Counted {
     stream: TcpStream,
     line: Arc<Line>,
     /// Bytes that were read before the driver asked for them.
     early: Vec<u8>,
-    /// Whether the driver has read from the stream since its last write. The server may have ended such a stream.
+    /// Whether the driver has read since its last write, and may have found the end of the stream.
     may_have_ended: bool,
 }
 
-/// The most bytes that [`Counted::look`] reads at once.
 const LOOK: usize = 1024;
 
 impl Counted {
@@ -73,8 +71,8 @@ impl Counted {
         (Self { stream, line: Arc::clone(&line), early: vec![], may_have_ended: true }, line)
     }
 
-    /// Reads from the socket without waiting. Returns whether the server has sent something, or an error if it has
-    /// ended the stream.
+    /// Reads from the socket without waiting. Returns whether the server has sent bytes, or an error if the stream has
+    /// ended.
     fn look(&mut self) -> io::Result<bool> {
         // Reads the socket itself, because the runtime may not have noticed the bytes yet.
         let mut found = [0; LOOK];
@@ -127,7 +125,7 @@ impl AsyncWrite for Counted {
     }
 }
 
-/// A stream that fails every read and write after its end. With TLS, it is the decrypted stream.
+/// A stream whose reads and writes all fail after the stream has ended.
 #[derive(Debug)]
 pub(super) struct Ending<S> {
     pub(super) stream: S,

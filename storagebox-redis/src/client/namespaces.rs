@@ -18,12 +18,11 @@ static ENTER: Script = script!("store_enter_namespace", CHANGES, [], "store/ente
 static OPEN: Script = script!("store_open_namespace", CHANGES, [], "store/open_namespace").asking_for_all();
 static MARK: Script = script!("store_mark_namespace", CHANGES, [], "store/mark_namespace").asking_for_all();
 
-/// Returns the letter of a kind in the keys of its namespaces.
+/// Returns the letter that stands for the kind in keys.
 pub(crate) fn letter(kind: Kind) -> &'static str {
     &kind.name()[..1]
 }
 
-/// Returns the kind of the namespace with this tag, or `None` if this library does not know the kind.
 pub(crate) fn kind_of(tag: &str) -> Option<Kind> {
     let found = tag.split('.').next()?;
     Kind::ALL.into_iter().find(|kind| letter(*kind) == found)
@@ -51,7 +50,8 @@ impl OpenNamespace {
         Self { client, name, tag, key, options: String::new(), keeps: None, opened, opening }
     }
 
-    /// Sets the options that are stored with the namespace. `keeps` is the retention that upkeep uses.
+    /// Sets the stored options. `keeps` is the lifetime of operations in microseconds, or of tombstones in
+    /// milliseconds.
     pub(crate) fn with_options(mut self, options: String, keeps: Option<u64>) -> Self {
         self.options = options;
         self.keeps = keeps;
@@ -62,13 +62,12 @@ impl OpenNamespace {
         &self.client
     }
 
-    /// Returns a call of a script on the namespace. The first call registers the namespace, which takes two more round
-    /// trips, or three if it creates the namespace.
+    /// Opens the namespace if it is not open, and returns a call of the script.
     pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<ScriptCall<'a>> {
         Ok(ScriptCall::new(script, self.key().await?).in_epoch(self.client.epoch()))
     }
 
-    /// Registers the namespace if necessary and returns its key.
+    /// Opens the namespace if it is not open, and returns its key.
     pub(crate) async fn key(&self) -> Result<&str> {
         if self.opened.get().is_none() {
             // Boxed to keep the future small: every call contains the futures that it may wait for.
@@ -77,7 +76,7 @@ impl OpenNamespace {
         Ok(&self.key)
     }
 
-    /// Opens the namespace. Several clients may do so at once; all get the same result.
+    /// Opens the namespace, and creates it if it does not exist.
     async fn open(&self) -> Result<()> {
         let _turn = self.opening.next().await;
         if self.opened.get().is_some() {
@@ -92,7 +91,7 @@ impl OpenNamespace {
         Ok(())
     }
 
-    /// Enters the namespace's name in the store. Returns whether the namespace was created before, in this epoch.
+    /// Enters the namespace's name in the store. Returns whether the namespace was already created in this epoch.
     async fn enter(&self) -> Result<bool> {
         let enter = ScriptCall::new(&ENTER, self.client.store()).with(VERSION).with(self.tag.as_str());
         let enter = enter.with(self.client.epoch());
@@ -100,7 +99,8 @@ impl OpenNamespace {
         Ok(answer.text(3)? == self.client.epoch())
     }
 
-    /// Creates the namespace, unless it was created before.
+    /// Creates the namespace. Returns an error if the namespace was created in this epoch (`was_made`) and is now
+    /// missing.
     async fn make(&self, was_made: bool) -> Result<()> {
         let open = ScriptCall::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
         let open = open.with(self.client.epoch()).with(was_made).with(self.client.store_in_reach());

@@ -14,11 +14,9 @@ pub(super) type Pooled = Object<Slots>;
 
 pub(super) struct Pool(managed::Pool<Slots>);
 
-/// The most connections of a pool. One address cannot have more connections to a server, and the pool allocates room
-/// for all of them at once.
+/// The most connections of a pool. One client address cannot open more connections to a server.
 const MOST: usize = 65_535;
 
-/// The manager that creates the slots of the pool.
 #[derive(Debug)]
 pub(super) struct Slots;
 
@@ -36,7 +34,7 @@ impl Pool {
     pub(super) async fn get(&self) -> Result<Pooled> {
         self.0.get().await.map_err(|error| match error {
             PoolError::Closed => closed(),
-            _ => Error::new(ErrorKind::Contention, "no connection was free in time").on("redis"),
+            _ => Error::new(ErrorKind::Contention, "no connection of the pool was free in time").on("redis"),
         })
     }
 

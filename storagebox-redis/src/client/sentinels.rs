@@ -10,7 +10,7 @@ use crate::error;
 const NO_MASTER: &str = "the sentinels know no master with the name in the URL";
 const NO_SENTINEL: &str = "leads to a server that is not a sentinel";
 
-/// Returns the address that this sentinel gives for the master of this name.
+/// Asks the sentinel for the address of the master named `watched`.
 pub(super) async fn ask(
     sentinel: &ConnectionInfo,
     watched: &str,

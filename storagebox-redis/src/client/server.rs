@@ -20,16 +20,14 @@ use crate::config::{Access, At};
 #[cfg(feature = "cluster")]
 use crate::error;
 
-/// The server of a store and how to connect to it.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) at: At,
     pub(crate) access: Access,
-    /// The longest time to connect.
+    /// The longest time that connecting may take.
     pub(crate) patience: Duration,
 }
 
-/// A connection. All clones share it.
 #[derive(Clone)]
 pub(super) enum Wire {
     Node(Node),
@@ -38,7 +36,6 @@ pub(super) enum Wire {
 }
 
 impl Server {
-    /// Returns whether this is a cluster. A cluster connection reconnects to each node by itself.
     pub(super) fn is_cluster(&self) -> bool {
         match &self.at {
             At::Node(_) => false,
@@ -49,7 +46,6 @@ impl Server {
         }
     }
 
-    /// Returns whether sentinels say which node is the master.
     pub(super) fn is_watched(&self) -> bool {
         match &self.at {
             At::Node(_) => false,
@@ -74,8 +70,9 @@ impl Server {
         }
     }
 
-    /// Returns the driver's settings, without its response timeout of half a second: calls have a timeout of their own.
+    /// Returns connection settings without the driver's response timeout.
     fn config(&self) -> AsyncConnectionConfig {
+        // Each call has its own timeout.
         AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(Some(self.patience))
     }
 
@@ -89,7 +86,7 @@ impl Server {
         Error::new(ErrorKind::Unavailable, why).on("redis")
     }
 
-    /// Connects to the master. Asks the sentinels in the order of the URL, until one names a node that is a master.
+    /// Connects to the master. Asks the sentinels in order until one of them names a master.
     #[cfg(feature = "sentinel")]
     async fn connect_to_master(
         &self,
@@ -119,7 +116,6 @@ impl Server {
         Err(refused)
     }
 
-    /// Connects to a cluster, without the driver's retries.
     #[cfg(feature = "cluster")]
     async fn connect_to_cluster(
         &self,
@@ -145,7 +141,7 @@ impl Server {
     }
 }
 
-/// Checks that the node answers, is a master, and belongs to no cluster.
+/// Checks that the node answers, is a master and is not part of a cluster.
 async fn answering(mut node: Node) -> Result<Wire> {
     // Many servers report only at the first command that a password is missing or that they are still loading. On a
     // node of a cluster, a script that does not check its slot could be stopped half-way while the slot moves.
@@ -166,7 +162,7 @@ async fn answering(mut node: Node) -> Result<Wire> {
 }
 
 impl Wire {
-    /// Returns the state of the stream, or `None` for a cluster or a stream that the driver opened.
+    /// Returns the state of the stream, or `None` for a cluster and for a stream that the driver opened.
     pub(super) fn line(&self) -> Option<&Line> {
         match self {
             Self::Node(node) => node.line.as_deref(),
@@ -175,7 +171,6 @@ impl Wire {
         }
     }
 
-    /// Returns whether this is a connection to a cluster.
     pub(super) fn is_cluster(&self) -> bool {
         match self {
             Self::Node(_) => false,

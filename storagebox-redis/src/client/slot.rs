@@ -17,55 +17,48 @@ use crate::error;
 use crate::script::Edition;
 use crate::single_flight::SingleFlight;
 
-/// A slot for one connection, which is opened at its first use, and again after it broke.
+/// A slot for one connection. A call opens a new connection if the slot is empty.
 #[derive(Default)]
 pub(super) struct Slot {
     open: Mutex<Open>,
-    /// Lets one caller at a time connect. The other callers wait for the connection, as long as there is progress.
+    /// Lets one caller at a time open the connection, while the other callers wait for the connection.
     connecting: SingleFlight,
 }
 
 #[derive(Default)]
 struct Open {
-    /// The number of the last connection. It distinguishes a broken connection from a later one.
+    /// The number of the last opened connection.
     number: u64,
     connection: Option<Connection>,
     closed: bool,
 }
 
-/// A connection and what is known about it.
 #[derive(Clone)]
 pub(super) struct Connection {
     number: u64,
     wire: Wire,
-    /// Whether the login of the connection may become invalid.
+    /// Whether new connections may need another login than this connection.
     login_changes: bool,
-    /// Whether sentinels say which server is the master.
     is_watched: bool,
     heard: Arc<Heard>,
-    /// Whether the last call on this connection was not sent, because the stream had ended.
+    /// Whether the last call was not sent, because the stream had ended.
     is_unsent: bool,
 }
 
-/// The answers on a connection, shared by its clones.
+/// The server's answers on a connection, shared by all clones of the connection.
 struct Heard {
-    /// The number of answers.
     answers: AtomicU64,
     /// The age of the connection at the last answer, in milliseconds.
     at: AtomicU64,
-    /// Returns the age of the connection.
     age: Box<dyn Fn() -> Duration + Send + Sync>,
 }
 
-/// The idle time of a connection after which a `PING` checks that the server still answers, before the next call is
-/// sent. It is shorter than the idle timeouts of load balancers and firewalls, which drop a connection silently and
-/// reset it at its next use.
+/// The idle time after which a `PING` precedes the next call. Load balancers and firewalls drop idle connections later.
 const IDLE: Duration = Duration::from_secs(30);
-/// The longest time to wait for the answer to the `PING` on an idle connection.
+/// The longest wait for the answer to a `PING` on an idle connection.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A call in progress. If its caller stops waiting, and no call was answered on the connection in the meantime, the
-/// slot drops the connection, because the server may be gone.
+/// A guard for a call in progress. If the call is dropped before any answer arrives, the slot drops the connection.
 struct UnderWay<'a> {
     slot: &'a Slot,
     number: u64,
@@ -75,18 +68,16 @@ struct UnderWay<'a> {
 }
 
 impl Connection {
-    /// Returns the edition for scripts that do not read the clock, on the server of this connection.
+    /// Returns the `Edition` of the scripts for this server (one node or a cluster), with an unmoved clock.
     pub(super) fn edition(&self) -> Edition {
         Edition { moved: 0, clustered: self.wire.is_cluster() }
     }
 
-    /// Returns whether the last call was not sent, because the server had ended the connection. The caller may then
-    /// make the call on another connection.
     pub(super) fn is_unsent(&self) -> bool {
         self.is_unsent
     }
 
-    /// Makes one call on the connection. `moved` is how far the clock is moved forward; it is zero except in tests.
+    /// Makes one call on the connection. Tests move the connection's clock forward by `moved`.
     pub(super) async fn make<T>(
         &mut self,
         slot: &Slot,
@@ -121,7 +112,7 @@ impl Connection {
         Duration::from_millis(idle) > IDLE
     }
 
-    /// Returns whether the server still answers on the connection, even with an error.
+    /// Returns whether the server answers a `PING`, even with an error.
     async fn is_there(&mut self) -> bool {
         let ping = redis::cmd("PING");
         let mut asked = pin!(ping.query_async::<Value>(&mut self.wire));
@@ -151,7 +142,6 @@ impl Slot {
         }
     }
 
-    /// Returns the connection, and opens it if there is none.
     pub(super) async fn connected(&self, server: &Server) -> Result<Connection> {
         match self.found()? {
             Some(found) => Ok(found),
@@ -168,8 +158,7 @@ impl Slot {
         }
     }
 
-    /// Puts a new connection into the slot. If another connection was put there meanwhile, returns that connection. If
-    /// the store was closed meanwhile, the slot does not keep the connection.
+    /// Puts a new connection into the slot. Returns the connection that is already in the slot, if there is one.
     fn put(&self, wire: Wire, server: &Server) -> Connection {
         let mut open = self.open();
         if let Some(other) = &open.connection {
@@ -190,8 +179,7 @@ impl Slot {
         (open.connection, open.closed) = (None, true);
     }
 
-    /// Takes the connection out of the slot, so that new calls open another connection. Calls that still wait for an
-    /// answer keep the old one.
+    /// Removes the connection with this number, or any connection if `number` is `None`.
     pub(super) fn leave(&self, number: Option<u64>) {
         let mut open = self.open();
         if number.is_none_or(|number| number == open.number) {
@@ -199,8 +187,7 @@ impl Slot {
         }
     }
 
-    /// Maps a reply, and takes its connection out of the slot if the reply shows that the connection is no longer
-    /// usable.
+    /// Maps an error reply, and removes an unusable connection from the slot.
     pub(super) fn ended<T>(&self, connection: &Connection, keys: &str, reply: Result<T, RedisError>) -> Result<T> {
         reply.map_err(|error| {
             let is_lost = match connection.wire.is_cluster() {

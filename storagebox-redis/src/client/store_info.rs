@@ -12,19 +12,16 @@ pub(crate) const VERSION: i64 = 1;
 
 const FORMAT: StoreFormat = StoreFormat::new("redis", "store", VERSION);
 
-/// The description of the store. The answers of the store's scripts begin with it.
+/// The version, epoch and memory of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreInfo {
-    /// A random text that `setup` wrote. It distinguishes a store from another store that replaced it.
+    /// A random text that `setup` wrote, different for each store.
     pub(crate) epoch: String,
-    /// How long the store remembers ended operations.
     pub(crate) memory: Retention,
 }
 
-/// The stored text of an unlimited memory.
 const FOREVER: &str = "forever";
 
-/// Returns the text that the store keeps for a memory.
 pub(crate) fn to_stored_text(memory: Retention) -> String {
     micros_of(memory).map_or(FOREVER.to_owned(), |micros| micros.to_string())
 }
@@ -45,13 +42,13 @@ impl StoreInfo {
         }
     }
 
-    /// Checks that the store's memory is the one that the settings ask for, if they ask for one.
+    /// Returns an error if the caller asked for a memory and the store has another memory.
     pub(crate) fn check(&self, memory: Option<Retention>) -> Result<()> {
         FORMAT.check_memory(self.memory, memory)
     }
 }
 
-/// Checks the version that a script read; an empty text means that there is no store.
+/// Checks the stored version, which is empty if there is no store.
 fn check_text(version: &str) -> Result<()> {
     if version.is_empty() {
         return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));
@@ -65,16 +62,16 @@ fn check_text(version: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::whatever;
+    use crate::client::fuzz;
     use crate::schema::LOOK;
 
     #[test]
-    fn whatever_store_description_is_read_or_refused() {
+    fn fuzz_store_description_is_read_or_refused() {
         let known: &[&[&str]] = &[&["1", "epoch", "forever"], &["1", "epoch", "60000000"], &["2", "", ""], &[""]];
         let read = |answer: &Answer| match StoreInfo::of(answer) {
             Err(error) if [ErrorKind::NotSetUp, ErrorKind::Unsupported].contains(&error.kind()) => Ok(()),
             known => known.map(drop),
         };
-        whatever(&LOOK, known, &[read]);
+        fuzz(&LOOK, known, &[read]);
     }
 }

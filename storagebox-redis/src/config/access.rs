@@ -34,7 +34,7 @@ impl Login {
         Self { user: None, password: password.into() }
     }
 
-    /// Returns the connection settings of the server with this login.
+    /// Returns the server's connection settings, but with this login.
     pub(crate) fn of(&self, server: &ConnectionInfo) -> ConnectionInfo {
         let settings = server.redis_settings().clone().set_password(&self.password);
         let settings = match &self.user {
@@ -54,7 +54,7 @@ impl fmt::Debug for Login {
 
 type Asking = Pin<Box<dyn Future<Output = Result<Login>> + Send>>;
 
-/// The function that returns the login for each new connection.
+/// A function of the program that returns the login for each new connection.
 #[derive(Clone)]
 pub(crate) struct Asked(Arc<dyn Fn() -> Asking + Send + Sync>);
 
@@ -64,12 +64,12 @@ impl fmt::Debug for Asked {
     }
 }
 
-/// The login and certificates that are not in the server's connection settings.
+/// The login and the certificates that are not part of the driver's connection settings.
 #[derive(Clone, Default)]
 pub(crate) struct Access {
-    /// The CA that signed the server's certificate, in PEM. Defaults to the machine's trusted CAs.
+    /// The CA that signed the server's certificate, in PEM. `None` means the CAs that the machine trusts.
     authority: Option<Vec<u8>>,
-    /// The client's own certificate and its key, in PEM.
+    /// The client's certificate and its private key, in PEM.
     own: Option<(Vec<u8>, Vec<u8>)>,
     asked: Option<Asked>,
     #[cfg(feature = "sentinel")]
@@ -83,7 +83,7 @@ impl fmt::Debug for Access {
 }
 
 impl Access {
-    /// Returns the login for a new connection, or `None` if the connection settings have it.
+    /// Returns the login for a new connection, or `None` if the login is in the connection settings.
     pub(crate) async fn login(&self) -> Result<Option<Login>> {
         match &self.asked {
             Some(Asked(ask)) => ask().await.map(Some),
@@ -91,12 +91,11 @@ impl Access {
         }
     }
 
-    /// Returns whether the login can change, so that it may be invalid when the driver reconnects by itself.
+    /// Returns whether the login can change.
     pub(crate) fn changes(&self) -> bool {
         self.asked.is_some()
     }
 
-    /// Returns the certificates for connections to a cluster, which the driver opens.
     #[cfg(feature = "cluster")]
     pub(crate) fn certificates(&self) -> Option<TlsCertificates> {
         let (root_cert, own) = (self.authority.clone(), self.own.clone());
@@ -106,8 +105,7 @@ impl Access {
 }
 
 impl Access {
-    /// Returns the TLS settings of a connection. The ciphers are those that the process has chosen, or else those of
-    /// `ring`.
+    /// Returns the TLS settings, with the ciphers that the process has chosen, or else with those of `ring`.
     pub(crate) fn tls(&self) -> Result<ClientConfig> {
         let chosen = CryptoProvider::get_default().cloned();
         let provider = chosen.unwrap_or_else(|| Arc::new(rustls::crypto::ring::default_provider()));
@@ -123,7 +121,7 @@ impl Access {
         config.with_client_auth_cert(chain, key).map_err(|error| bad("client certificate", UNREADABLE).caused_by(error))
     }
 
-    /// Returns the trusted CAs: the configured CA, or those that the machine trusts.
+    /// Returns the configured CA, or the CAs that the machine trusts.
     fn roots(&self) -> Result<RootCertStore> {
         let mut roots = RootCertStore::empty();
         let Some(authority) = &self.authority else {

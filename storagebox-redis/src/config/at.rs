@@ -7,22 +7,22 @@ use redis::ConnectionInfo;
 #[cfg(feature = "cluster")]
 use redis::cluster::NodeAddress;
 
-/// The address of a node, of some nodes of a cluster, or of sentinels.
+/// Where the server is: one node, some nodes of a cluster, or sentinels.
 #[derive(Clone)]
 pub(crate) enum At {
     Node(ConnectionInfo),
     #[cfg(feature = "cluster")]
     Cluster {
         nodes: Vec<ConnectionInfo>,
-        /// Maps the address that a node announces to the address at which the node is reached, if they differ.
+        /// Maps the address that a node announces to the address at which the store reaches the node.
         reached: HashMap<NodeAddress, NodeAddress>,
     },
     #[cfg(feature = "sentinel")]
     Sentinels {
         sentinels: Vec<ConnectionInfo>,
-        /// The connection settings of a node, except its address.
+        /// The connection settings of the master, with a placeholder as address.
         settings: ConnectionInfo,
-        /// The name by which the sentinels know the master.
+        /// The name of the master in the sentinels' configuration.
         watched: String,
     },
 }

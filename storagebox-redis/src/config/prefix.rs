@@ -6,7 +6,6 @@ use storagebox_core::Result;
 
 use crate::error::bad;
 
-/// The prefix of all keys of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prefix(String);
 
@@ -23,7 +22,7 @@ impl fmt::Display for Prefix {
 }
 
 impl Prefix {
-    /// Checks the prefix. A brace in it would be read as a hash tag, and a star as a pattern.
+    /// Refuses braces, which Redis would read as a hash tag, and `*` and other characters of key patterns.
     pub(crate) fn new(prefix: &str) -> Result<Self> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(&byte);
         if (1..=64).contains(&prefix.len()) && prefix.bytes().all(is_plain) {
@@ -32,14 +31,14 @@ impl Prefix {
         Err(bad("prefix", "must be 1 to 64 of a-z, A-Z, 0-9, _, -, . and :"))
     }
 
-    /// Returns the key of the store's data that belongs to no namespace.
+    /// Returns the key of the data that belongs to no namespace.
     pub(crate) fn store(&self) -> String {
         format!("{self}:{{store}}")
     }
 
-    /// Returns the key of the namespace with this [`tag`]. The braces put all keys of the namespace into one slot of a
-    /// cluster.
+    /// Returns the key of the namespace with this [`tag`].
     pub(crate) fn of(&self, tag: &str) -> String {
+        // The braces put all keys of the namespace into one slot of a cluster.
         format!("{self}:{{{tag}}}")
     }
 }
@@ -49,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_has_only_plain_characters() {
+    fn a_prefix_with_special_characters_is_refused() {
         for good in ["storagebox", "shop:live", "A.b-c_9"] {
             assert_eq!(Prefix::new(good).unwrap().of("b.a.0"), format!("{good}:{{b.a.0}}"));
         }

@@ -12,7 +12,7 @@ use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, pla
 use super::{At, Eviction, RedisBuilder, Wait};
 use crate::error::bad;
 
-/// The schemes of the URL, each with the driver's scheme for one node and the kind of the server.
+/// The schemes of the URL, each with the scheme that the driver uses for one node, and the kind of the server.
 const SCHEMES: [(&str, &str, Kind); 6] = [
     ("redis://", "redis://", Kind::Node),
     ("rediss://", "rediss://", Kind::Node),
@@ -38,7 +38,6 @@ const KEYS: [&str; 13] = [
     "tls_key_file",
 ];
 
-/// The keys for logins and certificates.
 const ACCESS: &[&str] = &["sentinel_user", "sentinel_password", "tls_ca_cert_file", "tls_cert_file", "tls_key_file"];
 
 const EVICTION: [(&str, Eviction); 2] = [("refuse", Eviction::Refuse), ("warn", Eviction::Warn)];
@@ -54,7 +53,6 @@ const BEGINNING: &str = "must begin with redis://, redis+cluster:// or redis+sen
 
 const FORM: &str = "cannot be read; it is redis://user:password@host:port/database?key=value, or rediss:// for TLS";
 
-/// Reads the URL into the builder and the driver's description of the server.
 pub(crate) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder, At)> {
     plain_url(url)?;
     let scheme =
@@ -78,12 +76,12 @@ pub(crate) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder
     Ok((builder, at))
 }
 
-/// Reads the files with certificates at once, so that an unreadable file is an error before any call.
+/// Reads the certificate files at once, so that an unreadable file is an error of `connect`.
 fn certificates(mut builder: RedisBuilder, scheme: &str, access: &BTreeMap<&str, String>) -> Result<RedisBuilder> {
     let named = |key| access.get(key).map(|path| pem(key, path)).transpose();
     let (authority, own, key) = (named("tls_ca_cert_file")?, named("tls_cert_file")?, named("tls_key_file")?);
     if scheme != "rediss://" && (authority.is_some() || own.is_some() || key.is_some()) {
-        return Err(bad("url", "names certificates, which are for rediss://"));
+        return Err(bad("url", "names certificates, but only a rediss:// URL can use them"));
     }
     if let Some(authority) = authority {
         builder = builder.authority(&authority)?;
@@ -120,21 +118,22 @@ fn sentinel_login(builder: RedisBuilder, _: Kind, access: &BTreeMap<&str, String
     }
 }
 
-/// Reads the address of one node. The driver's message is left out, because it may repeat a part of the URL.
+/// Reads the address of one node.
 fn node(scheme: &str, address: &str) -> Result<ConnectionInfo> {
+    // The driver's message may repeat a part of the URL.
     let node = format!("{scheme}{address}").into_connection_info().map_err(|_| bad("url", FORM))?;
     Ok(node.set_tcp_settings(TcpSettings::default().set_nodelay(true)))
 }
 
 #[allow(dead_code, reason = "one node has one host")]
-/// Splits an address into its login and its hosts.
+/// Splits an address into its login (`user:password@`, or empty) and its hosts.
 fn hosts(address: &str) -> (String, impl Iterator<Item = &str>) {
     let (login, hosts) = address.rsplit_once('@').map_or(("", address), |(login, hosts)| (login, hosts));
     let login = if login.is_empty() { String::new() } else { format!("{login}@") };
     (login, hosts.split(','))
 }
 
-/// Reads the address of a cluster. All nodes have the same login.
+/// Reads the address of a cluster, with one login for all nodes.
 #[cfg(feature = "cluster")]
 fn cluster(builder: &RedisBuilder, scheme: &str, address: &str) -> Result<At> {
     let (login, hosts) = hosts(address.trim_end_matches('/'));
@@ -147,8 +146,7 @@ fn cluster(_: &RedisBuilder, _: &str, _: &str) -> Result<At> {
     Err(without("a cluster", "cluster"))
 }
 
-/// Reads the address of sentinels. The login is for the nodes; the path is the name of the master that the sentinels
-/// watch.
+/// Reads the address of sentinels, with the login and the name (path) of the master.
 #[cfg(feature = "sentinel")]
 fn sentinels(scheme: &str, address: &str) -> Result<At> {
     let (address, watched) = address.split_once('/').unwrap_or((address, ""));
@@ -198,6 +196,6 @@ fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder
 }
 
 impl Wait {
-    /// The default of the longest time to wait for replicas.
+    /// The default of `wait_timeout`.
     const TIMEOUT: Duration = Duration::from_secs(1);
 }

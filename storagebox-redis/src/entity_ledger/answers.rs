@@ -7,7 +7,7 @@ use storagebox_core::{
 use crate::client::Answer;
 use crate::page;
 
-/// The entry after which a page begins, as the scripts name it: the length of the key, `:`, the key and the message.
+/// The entry after which a page begins, as text: the length of the key, `:`, the key and the message.
 pub(super) struct Position;
 
 impl TryFrom<&str> for Position {
@@ -40,8 +40,7 @@ fn token(answer: &Answer, at: usize) -> Result<Option<bool>> {
     }
 }
 
-/// Reads an entry: its content in field `at`, its chosen attempt in the next field, and its attempts in the fields
-/// after it.
+/// Reads an entry from field `at` on: its content, its chosen attempt and its attempts.
 fn entry(answer: &Answer, at: usize) -> Result<OutboxEntry> {
     let chosen = (!answer.text(at + 1)?.is_empty()).then(|| answer.value(at + 1)).transpose()?;
     let attempts: Vec<_> = answer.entries_after(at + 2, 1).map(|at| answer.value(at)).collect::<Result<_>>()?;
@@ -103,11 +102,11 @@ mod tests {
     use storagebox_core::Cursor;
 
     use super::*;
-    use crate::client::whatever;
+    use crate::client::fuzz;
     use crate::entity_ledger::CHOOSE;
 
     #[test]
-    fn whatever_entity_answer_is_read_or_refused() {
+    fn fuzz_entity_answer_is_read_or_refused() {
         let known: &[&[&str]] = &[
             &["7", "state", "value", "live", "entry", "content", "op", "op", "other"],
             &["", "", "", ""],
@@ -117,7 +116,7 @@ mod tests {
             &["removed"],
             &["3:keymessage", "key", "message", "op", "key", "other", "op"],
         ];
-        whatever(
+        fuzz(
             &CHOOSE,
             known,
             &[
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_entry_cursor_is_read_or_refused() {
+    fn fuzz_entry_cursor_is_read_or_refused() {
         storagebox_fuzz::texts(&["after:3:keymessage", "after:2:é:x", "after:3:key", "after:"], |text| {
             let after = page::after::<Position>(Some(&Cursor::new(text)));
             assert!(after.is_err() || text.matches(':').count() >= 2, "{text:?}");

@@ -35,7 +35,6 @@ pub(super) fn taken(answer: &Answer, hold: Hold) -> Result<Taken> {
     }
 }
 
-/// Returns the state of a hold that has just begun.
 fn whole(hold: Hold) -> HoldState {
     match hold {
         Hold::Forever => HoldState::Forever,
@@ -94,7 +93,7 @@ pub(super) fn counts(answer: &Answer) -> Result<Counts> {
     Ok(Counts { free: count(0)?, held: count(1)?, spent: count(2)?, withdrawn: count(3)? })
 }
 
-/// Reads the state in field `at` and the claim in the field after it.
+/// Reads the state of an item from field `at`, and its claim from the next field.
 pub(super) fn item_state(answer: &Answer, at: usize) -> Result<ItemState> {
     match (answer.text(at)?, answer.text(at + 1)?) {
         ("unknown", "") => Ok(ItemState::Unknown),
@@ -107,7 +106,8 @@ pub(super) fn item_state(answer: &Answer, at: usize) -> Result<ItemState> {
     }
 }
 
-/// The position at which a listing continues: a bucket, and the last item that was listed from it, if any.
+/// The bucket and the item after which a listing continues. Without an item, the listing continues at the beginning of
+/// the bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) bucket: u32,
@@ -134,7 +134,7 @@ impl Position {
     }
 }
 
-/// Returns the entries after the position, ordered by bucket and item, and the position at which to continue.
+/// Returns the entries after `from`, ordered by bucket and item, and the position of the next page.
 pub(super) fn listed(answer: &Answer, from: &Position, limit: usize) -> Result<(Vec<ListedItem>, Option<Position>)> {
     let mut found = Vec::new();
     for at in answer.entries(4) {
@@ -163,11 +163,11 @@ fn bucket(answer: &Answer, at: usize) -> Result<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::whatever;
+    use crate::client::fuzz;
     use crate::item_bank::{LIST, TAKE};
 
     #[test]
-    fn whatever_claim_answer_is_read_or_refused() {
+    fn fuzz_claim_answer_is_read_or_refused() {
         let known: &[&[&str]] = &[
             &["new", "code"],
             &["again", "code", "forever"],
@@ -178,7 +178,7 @@ mod tests {
             &["released"],
             &["holding"],
         ];
-        whatever(
+        fuzz(
             &TAKE,
             known,
             &[
@@ -193,13 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn whatever_bank_list_is_read_or_refused() {
+    fn fuzz_bank_list_is_read_or_refused() {
         let known: &[&[&str]] = &[
             &["", "3", "code-1", "free", "", "3", "code-2", "held", "ada"],
             &["7", "4294967295", "code", "spent", "ada"],
             &["10", "20", "30", "40"],
         ];
-        whatever(
+        fuzz(
             &LIST,
             known,
             &[
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_cursor_is_read_or_refused() {
+    fn fuzz_cursor_is_read_or_refused() {
         storagebox_fuzz::texts(&["0:", "7:code", "4294967295:a:b"], |text| {
             if let Ok(position) = Position::of(Some(&Cursor::new(text))) {
                 assert_eq!(Position::of(Some(&position.cursor())).ok(), Some(position));

@@ -10,7 +10,7 @@ use storagebox_core::Result;
 use super::Repair;
 use crate::script::{Script, script};
 
-/// Builds a script on a bank, with the other libraries that it needs.
+/// Builds a script that repairs a bank. The brackets contain further Lua libraries.
 macro_rules! of_bank {
     ($name:literal, [$($lib:literal),*], $file:literal) => {
         script!($name, CHANGES, timed, ["number", "buckets", "queue", "bank" $(, $lib)*], $file)
@@ -24,10 +24,9 @@ static ENDED: Script = of_bank!("bank_repair_ended", ["claims", "repair_bank"], 
 static ITEMS: Script = of_bank!("bank_repair_items", ["claims", "repair_bank"], "item_bank/repair_items");
 static FREE: Script = of_bank!("bank_repair_free", ["claims", "repair_bank"], "item_bank/repair_free");
 
-/// The entries of a queue. Only a hash of each is kept, because there may be millions.
+/// The hash values of the entries of a queue.
 struct Queue {
-    /// The last piece of the queue when reading began. Entries that were queued since then are in this piece or a later
-    /// one.
+    /// The number of the queue's last list when reading began.
     last: String,
     hashes: HashSet<u64>,
     by: RandomState,
@@ -38,15 +37,16 @@ impl Queue {
         self.hashes.contains(&self.by.hash_one(entry))
     }
 
-    /// Returns whether the item is in the queue of free items, in the form in which the scripts store it.
+    /// Returns whether the item is in the queue.
     fn has_item(&self, bucket: u64, item: &[u8]) -> bool {
+        // The scripts store an entry as three bytes of its bucket, followed by the item.
         let [.., high, middle, low] = bucket.to_be_bytes();
         self.has(&[&[high, middle, low], item].concat())
     }
 }
 
 impl Repair<'_> {
-    /// Repairs the whole bank. Returns the counts that the bank should have.
+    /// Repairs the whole bank, and returns the correct counts.
     pub(super) async fn bank(&mut self) -> Result<[(&'static str, u64); 4]> {
         let (free, ended) = (self.queue("f").await?, self.queue("e").await?);
         self.claims(&ended).await?;
@@ -56,7 +56,6 @@ impl Repair<'_> {
         Ok(counts)
     }
 
-    /// Reads a queue from its first piece to its last.
     async fn queue(&mut self, name: &'static str) -> Result<Queue> {
         let mut queue = Queue { last: String::new(), hashes: HashSet::new(), by: RandomState::new() };
         let mut at = String::new();

@@ -38,16 +38,13 @@ use damage::Damage;
 use noted::Noted;
 use watched::{Watch, words};
 
-/// A part of the store, and how the tests fill and call a namespace of it.
+/// A part of the store, and how the tests fill and call a namespace of this part.
 struct Part {
     /// The tag of the namespace: the text between the braces of the keys.
     tag: &'static str,
-    /// Fills the namespace with this name.
     fill: for<'a> fn(&'a Place, &'a RedisStore, &'a str) -> Filling<'a>,
-    /// Returns the calls of the part on the namespace with this name.
     calls: fn(&dyn Backend, &str) -> Result<Vec<Call>>,
-    /// The damage that no call notices: it equals data that the library writes, or only the opening of a namespace
-    /// reads the damaged field.
+    /// Damage that no call notices.
     unnoticed: Unnoticed,
 }
 
@@ -60,16 +57,15 @@ impl Part {
     }
 }
 
-/// The name of the damaged namespace.
 const NAMESPACE: &str = "namespace";
 const NEIGHBOUR: &str = "neighbour";
 /// The name of the upkeep call, which visits all namespaces.
 const UPKEEP: &str = "maintain";
 
-/// A key of a namespace, and the damage to it.
+/// A kind of damage: the kind of key, and what is done to the key.
 type Kind = (String, String);
 
-/// The kinds of damage to a part, and the results. Each scene takes one kind after another from here.
+/// The kinds of damage to a part, shared by several `Scene` values.
 #[derive(Default)]
 struct Damaging(Mutex<Damaged>);
 
@@ -78,11 +74,10 @@ struct Damaged {
     tried: BTreeSet<Kind>,
     left: BTreeSet<Kind>,
     noticed: BTreeSet<Kind>,
-    /// Descriptions of failed checks.
     faults: Vec<String>,
 }
 
-/// A place with a namespace that is damaged, a second namespace of the same kind, and every call of both.
+/// A store with a damaged and an undamaged namespace of one kind, and every call of both namespaces.
 struct Scene<'a> {
     place: &'a Place,
     admin: MultiplexedConnection,
@@ -92,7 +87,6 @@ struct Scene<'a> {
     asked: Vec<BTreeSet<String>>,
     neighbours: Vec<Call>,
     whole: Noted,
-    /// Descriptions of failed checks.
     faults: Vec<String>,
 }
 
@@ -133,7 +127,7 @@ impl Damaging {
         .await
     }
 
-    /// Records the kinds of damage that a scene can do. Checks that all scenes can do the same kinds.
+    /// Records the kinds of damage that a `Scene` can do, which must be the same for every `Scene`.
     fn begin(&self, kinds: BTreeSet<Kind>) {
         // Each scene does only some of the kinds, and leaves the rest to the others.
         let mut all = self.lock();
@@ -168,7 +162,7 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// Returns the results of `of` for the commands of each call, while nothing is damaged.
+    /// Makes each call on undamaged data. Returns the results of `of` for the commands of each call.
     async fn watched(&mut self, of: impl Fn(&redis::Cmd) -> Option<String>) -> Result<Vec<BTreeSet<String>>> {
         let (mut watch, mut all) = (Watch::of(self.place).await?, vec![]);
         for call in &self.calls {
@@ -208,7 +202,7 @@ impl<'a> Scene<'a> {
         Ok(noticed)
     }
 
-    /// Returns whether this call noticed the damage. Records a fault if it noticed late or changed data.
+    /// Returns whether the call noticed the damage. Records late notice or changed data as a fault.
     async fn notices(&mut self, damage: &Damage, number: usize, damaged: &Noted) -> Result<bool> {
         // Upkeep has many steps, so it may change data before it notices.
         let call = &self.calls[number];
@@ -225,7 +219,7 @@ impl<'a> Scene<'a> {
         Ok(true)
     }
 
-    /// Checks that the calls of the second namespace succeed, although the first one is damaged.
+    /// Checks that the calls of the undamaged namespace succeed.
     async fn spares_the_neighbours(&mut self, damage: &Damage) -> Result<()> {
         damage.inflict(&mut self.admin).await?;
         let mut calls = JoinSet::new();

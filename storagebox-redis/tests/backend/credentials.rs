@@ -26,7 +26,7 @@ impl Vault {
     }
 }
 
-/// Changes the password of the place's user and ends the user's connections.
+/// Changes the password of the test's user and ends the user's connections.
 async fn change_password(place: &Place, password: &str) -> Result<()> {
     let user = place.server.user();
     let mut set = cmd("ACL");
@@ -61,7 +61,6 @@ fn each_new_connection_asks_for_the_login() -> Result<()> {
     })
 }
 
-/// If the function for the login fails, the call fails with its error.
 #[tokio::test]
 async fn an_error_of_the_login_function_is_the_error_of_the_call() -> Result<()> {
     let why = || async { Err(storagebox_core::Error::new(ErrorKind::Unavailable, "the vault is shut")) };

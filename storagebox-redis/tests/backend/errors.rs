@@ -11,7 +11,7 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::{in_server, with_server};
 use crate::support::{Place, failed};
 
-/// A server without memory refuses a take before it takes the first item from the queue.
+/// A server at its memory limit refuses the script of a take before the script removes an item from the queue.
 #[test]
 fn a_server_out_of_memory_changes_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -29,8 +29,7 @@ fn a_server_out_of_memory_changes_nothing() -> Result<()> {
     })
 }
 
-/// The memory limit rises in small steps. The first script that the server accepts exceeds the limit and still
-/// completes.
+/// The test raises the memory limit in small steps until the server accepts the script.
 #[test]
 fn a_script_that_exceeds_the_memory_limit_completes() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -60,7 +59,7 @@ async fn used_memory(place: &Place) -> Result<u64> {
     used.ok_or_else(|| failed("the server does not say what it uses"))
 }
 
-/// A replica refuses every call, also a call that only reads, because its data may be old.
+/// A replica refuses every call, even a call that only reads, because its data may be old.
 #[test]
 fn calls_on_a_replica_are_unavailable() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -107,7 +106,7 @@ fn a_store_opened_on_a_replica_is_unavailable() -> Result<()> {
 
 /// The server makes a change, no replica has it in time, and the call returns `OutcomeUnknown`.
 #[test]
-fn a_change_without_a_replica_in_time_is_unknown() -> Result<()> {
+fn a_change_that_reaches_no_replica_in_time_is_unknown() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = place.server.url_at(place.server.address());
 
@@ -121,7 +120,7 @@ fn a_change_without_a_replica_in_time_is_unknown() -> Result<()> {
     })
 }
 
-/// A call to a server that hangs ends with the call timeout. The next call uses a new connection.
+/// The server hangs. The next call uses a new connection.
 #[test]
 fn a_call_that_times_out_is_unknown() -> Result<()> {
     with_server(Settings::quick(), async |place| {

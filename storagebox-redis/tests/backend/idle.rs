@@ -18,7 +18,7 @@ use crate::support::{Place, failed};
 
 const TERM: Duration = Duration::from_secs(3_600);
 
-/// Calls with answers that do not show whether an earlier attempt took effect.
+/// Calls that return an error if it is not certain whether an earlier attempt was applied.
 struct Certain {
     bank: Arc<dyn ItemBank>,
     leases: Arc<dyn LeaseRepo>,
@@ -56,7 +56,7 @@ impl Certain {
     }
 }
 
-/// Ends all connections except the administrator's, and blocks the thread meanwhile.
+/// Ends all connections except the administrator's.
 fn end_all(administrator: &redis::Client) -> Result<()> {
     // The runtime cannot notice the ends, as in a program that is blocked.
     let mut connection = administrator.get_connection().map_err(failed)?;
@@ -82,7 +82,7 @@ fn a_call_after_an_idle_disconnect_has_a_certain_answer() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_after_an_idle_disconnect_is_certain_with_many_threads() -> Result<()> {
+async fn many_threads_get_certain_answers_after_an_idle_disconnect() -> Result<()> {
     in_server(Settings::quick(), answers_are_certain).await
 }
 
@@ -109,7 +109,7 @@ fn administrator_of(server: &Redis, authority: Vec<u8>) -> Result<redis::Client>
 
 /// A firewall has silently dropped an idle connection. The `PING` before the next call discovers the loss.
 #[test]
-fn a_call_on_a_connection_that_the_network_dropped_is_certain() -> Result<()> {
+fn a_call_after_a_silent_disconnect_has_a_certain_answer() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;

@@ -11,10 +11,9 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::with_place;
 use crate::support::{Server, failed};
 
-/// The number of calls that are made beside the unpolled call.
 const OTHERS: usize = 10;
 
-/// Polls a call once, so that it has sent something and waits for the answer.
+/// Polls a call once. The call then waits for the server.
 async fn leave<T>(call: Pin<&mut impl Future<Output = Result<T>>>) -> Result<()> {
     tokio::select! {
         biased;
@@ -23,7 +22,7 @@ async fn leave<T>(call: Pin<&mut impl Future<Output = Result<T>>>) -> Result<()>
     }
 }
 
-/// Makes other calls and checks that they are answered before their timeout.
+/// Makes calls while an unpolled call exists, and checks that they are answered before their timeout.
 async fn others_are_answered(store: &RedisStore) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     for number in 0..OTHERS {
@@ -40,7 +39,7 @@ async fn holds_up_no_other_as_it_connects(store: &RedisStore) -> Result<()> {
 }
 
 #[test]
-fn an_unpolled_connecting_call_blocks_no_other_call() -> Result<()> {
+fn an_unpolled_call_that_is_connecting_blocks_no_other_call() -> Result<()> {
     with_place(async |place| holds_up_no_other_as_it_connects(&place.store()?).await)
 }
 
@@ -51,13 +50,13 @@ async fn an_unpolled_call_connecting_by_sentinel_blocks_no_other_call() -> Resul
 }
 
 #[tokio::test]
-async fn an_unpolled_call_connecting_to_a_cluster_blocks_no_other() -> Result<()> {
+async fn an_unpolled_call_connecting_to_a_cluster_blocks_no_other_call() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     holds_up_no_other_as_it_connects(&place.store()?).await
 }
 
 #[test]
-fn an_unpolled_first_call_of_a_namespace_blocks_no_other() -> Result<()> {
+fn an_unpolled_first_call_of_a_namespace_blocks_no_other_call() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         store.ping().await?;

@@ -9,7 +9,7 @@ use storagebox_testkit::redis::Settings;
 
 use crate::support::{Place, Server, failed};
 
-/// Starts a replica of the place's server, and waits until the replica has all of the data.
+/// Starts a replica of the test's server, and waits until the replica has all of the data.
 async fn replica_of(place: &Place) -> Result<std::sync::Arc<Server>> {
     let address = place.server.address();
     let follow = format!("{} {}", address.ip(), address.port());
@@ -48,7 +48,7 @@ async fn a_change_on_one_of_two_required_replicas_is_unknown() -> Result<()> {
     Ok(())
 }
 
-/// `wait` counts replicas and does not choose them. A change is lost if a replica without it is promoted.
+/// `wait` sets how many replicas must have a change, but not which replicas.
 #[tokio::test]
 async fn a_change_on_one_replica_is_lost_if_another_is_promoted() -> Result<()> {
     let master = Server::alone(Settings::quick().with("repl-diskless-sync-delay", "0")).await?;
@@ -76,8 +76,7 @@ async fn a_change_on_one_replica_is_lost_if_another_is_promoted() -> Result<()> 
     Ok(())
 }
 
-/// A master that is cut off from its replica and its sentinels does not learn that it was replaced. A client learns it
-/// from the sentinels.
+/// The replaced master is cut off from its replica and its sentinels.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_of_a_replaced_master_finds_the_new_master() -> Result<()> {
     let settings = Settings::quick().with_failover_after(Duration::from_secs(1));

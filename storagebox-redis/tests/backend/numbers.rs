@@ -9,7 +9,7 @@ use crate::support::failed;
 
 const WHOLE: &str = include_str!("../../lua/lib/whole.lua");
 
-/// Computes, for pairs of numbers, their sums and whether the first is less than the second.
+/// A script that computes, for each pair of numbers, their sum and whether the first number is less than the second.
 const ASK: &str = "
 local answer = {}
 for i = 1, #ARGV, 2 do
@@ -28,7 +28,7 @@ fn numbers(random: &mut Rng) -> Vec<i64> {
 }
 
 #[test]
-fn sums_and_comparisons_are_exact() -> Result<()> {
+fn scripts_add_and_compare_large_numbers_exactly() -> Result<()> {
     let seed = fastrand::u64(..);
     println!("seed {seed}");
     let numbers = numbers(&mut Rng::with_seed(seed));
@@ -51,9 +51,9 @@ fn sums_and_comparisons_are_exact() -> Result<()> {
     })
 }
 
-/// The numbers of Lua cannot represent all 64-bit integers.
+/// A Lua number cannot represent every 64-bit integer.
 #[test]
-fn numbers_of_lua_are_not_exact() -> Result<()> {
+fn a_large_sum_of_plain_lua_numbers_is_inexact() -> Result<()> {
     with_place(async |place| {
         let script = Script::new("return string.format('%.0f', tonumber(ARGV[1]) + tonumber(ARGV[2]))");
         let mut masters = place.server.masters().await?;

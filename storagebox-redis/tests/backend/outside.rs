@@ -23,7 +23,6 @@ const SOON: Duration = Duration::from_secs(2);
 /// A call timeout that no test reaches.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// A store's texts are the same after writes that arrive in small pieces.
 #[test]
 fn texts_sent_in_small_pieces_are_kept() -> Result<()> {
     // The server already knows the scripts, which are a hundred times as long as the calls.
@@ -56,7 +55,7 @@ async fn a_host_without_an_address_is_misconfigured() -> Result<()> {
     Ok(())
 }
 
-/// The errors are certain and say what is wrong, although the driver leaves out the server's code.
+/// The driver's error lacks the server's error code.
 #[test]
 fn a_url_that_does_not_fit_the_server_is_refused_at_once() -> Result<()> {
     with_server(Settings::quick().with("databases", "4"), async |place| {
@@ -93,7 +92,7 @@ fn a_server_that_is_no_sentinel_is_refused_at_once() -> Result<()> {
     })
 }
 
-/// Four sentinels of the URL name a replica or an unused address as the master. The fifth names the master.
+/// The first four sentinels of the URL name a replica or an unused address as the master.
 #[tokio::test]
 async fn a_sentinel_that_names_no_master_is_skipped() -> Result<()> {
     let server = Server::sentinels(Settings::quick()).await?;
@@ -149,7 +148,7 @@ async fn refusals(place: &Place, word: &str) -> Result<u64> {
     line.unwrap_or("0").trim().parse().map_err(failed)
 }
 
-/// Another client's script blocks the server until the administrator ends it. The waiting call then succeeds.
+/// A call waits until the administrator ends another client's script.
 #[test]
 fn a_call_succeeds_after_another_script_blocked_the_server() -> Result<()> {
     with_server(Settings::quick().with("busy-reply-threshold", "1"), async |place| {
@@ -179,7 +178,7 @@ fn a_call_succeeds_after_another_script_blocked_the_server() -> Result<()> {
     })
 }
 
-/// The server cannot write its dump, because a directory has the dump's name. It refuses changes, as with a full disk.
+/// The server cannot write its dump, because a directory has the dump's name.
 #[test]
 fn a_server_that_cannot_save_changes_nothing() -> Result<()> {
     with_server(Settings::quick().with("save", "3600 1"), async |place| {
@@ -210,7 +209,7 @@ async fn save(place: &Place, status: &str) -> Result<()> {
     .await
 }
 
-/// A namespace whose options an older version stored with the skew opens with any skew.
+/// An older version stored the skew with the options of a namespace.
 #[test]
 fn a_namespace_stored_with_its_skew_opens_with_any_skew() -> Result<()> {
     with_place(async |place| {

@@ -56,9 +56,9 @@ async fn take_one(bank: Arc<dyn ItemBank>, number: usize) -> Result<Item> {
     }
 }
 
-/// A queue of several pieces hands out each item once, across the ends of its pieces.
+/// The store splits the long queue into several lists.
 #[test]
-fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
+fn a_queue_of_several_lists_loses_nothing() -> Result<()> {
     with_place(async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&items(0..3_000)?).await?;
@@ -103,9 +103,8 @@ async fn levels(place: &Place, tag: &str, fields: &[&str]) -> Result<Vec<Option<
     place.server.ask(cmd("HMGET").arg(place.key(tag)).arg(fields)).await
 }
 
-/// A name keeps its claim when the number of buckets grows.
 #[test]
-fn a_name_is_found_after_buckets_were_added() -> Result<()> {
+fn claims_and_tokens_are_found_after_buckets_were_added() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let (bank, namespace_) = (store.item_bank(&"namespace".parse()?)?, store.token_store(&"namespace".parse()?)?);

@@ -62,7 +62,7 @@ impl Model {
         Ok(())
     }
 
-    /// Checks the counts, and that the queue has the free items and the withdrawn items that no take has skipped yet.
+    /// Checks the counts and the queue: the free items, and the withdrawn items that no take has skipped yet.
     async fn check(&self, place: &Place, bank: &dyn ItemBank) -> Result<()> {
         let key = place.key("b.namespace.0");
         let mut ask = redis::pipe();
@@ -81,7 +81,7 @@ fn some(items: &[Item], random: &mut Rng) -> Vec<Item> {
 }
 
 #[test]
-fn withdrawn_items_are_skipped_and_counted_once() -> Result<()> {
+fn random_withdrawals_keep_the_queue_and_the_counts_correct() -> Result<()> {
     with_place(async |place| {
         let (bank, seed) = (place.store()?.item_bank(&"namespace".parse()?)?, Rng::new().u64(..));
         println!("seed {seed}");
@@ -97,7 +97,7 @@ fn withdrawn_items_are_skipped_and_counted_once() -> Result<()> {
     })
 }
 
-/// One script skips at most a thousand items. The take runs further scripts until it finds a free item.
+/// One script skips at most a thousand items, so the take runs several scripts.
 #[test]
 fn a_take_skips_any_number_of_withdrawn_items() -> Result<()> {
     with_place(async |place| {

@@ -21,7 +21,6 @@ fn the_readme_has_all_acl_rules() {
     assert!(README.contains(&format!("```text\n{GRANTS}```")), "the README has other rules");
 }
 
-/// The README and the store describe possible losses in the same words.
 #[test]
 fn the_readme_and_the_promises_describe_the_same_losses() -> Result<()> {
     let readme = README.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -37,7 +36,7 @@ fn the_readme_and_the_promises_describe_the_same_losses() -> Result<()> {
 
 /// The ACL rules grant the commands of all scripts, the commands that the library uses outside scripts, and no others.
 #[test]
-fn granted_commands_are_the_used_commands() {
+fn the_acl_rules_grant_exactly_the_used_commands() {
     let commands: BTreeSet<_> = COMMANDS.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect();
     assert_eq!(commands, used(), "commands.txt, and what the scripts use");
     let granted: BTreeSet<_> = GRANTS.split_whitespace().filter_map(|word| word.strip_prefix('+')).collect();

@@ -10,7 +10,7 @@ use crate::support::{Resharding, Server};
 
 const ITEMS: u64 = 100;
 
-/// A script that may reach a key on another node is stopped before its first write, so that it is never half done.
+/// A script that writes while its slot moves to another node could end half done.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_in_a_moving_slot_stops_before_its_first_write() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;

@@ -15,7 +15,7 @@ use crate::support::{Place, failed, grants};
 
 const COMMANDS: &str = include_str!("../../lua/commands.txt");
 
-/// A user with the README's rights to one store.
+/// A user with the rights that the README lists for one store.
 struct User<'a> {
     place: &'a Place,
     name: String,
@@ -54,7 +54,7 @@ impl<'a> User<'a> {
     }
 }
 
-/// Returns prefixes that are similar to this prefix, which a wrong pattern could match.
+/// Returns prefixes that a wrong pattern for this prefix could match.
 fn neighbours(prefix: &str) -> Vec<String> {
     let shorter = prefix[..prefix.len() - 1].to_owned();
     let longer = [":eu", "2", ".", "-", "_", ":", ":a:b"].iter().map(|more| format!("{prefix}{more}"));
@@ -74,7 +74,7 @@ fn the_acl_rules_allow_every_part_of_the_store() -> Result<()> {
     })
 }
 
-/// Regression: the pattern `~shop:*` gave access to `shop:eu` too.
+/// Regression: the key pattern `~shop:*` for the prefix `shop` gave access to the store with the prefix `shop:eu`.
 #[test]
 fn a_user_of_one_prefix_is_denied_similar_prefixes() -> Result<()> {
     with_place(async |place| {
@@ -98,7 +98,7 @@ fn a_user_of_one_prefix_is_denied_similar_prefixes() -> Result<()> {
     })
 }
 
-/// The server lets a user read the keys of one store and no other keys, and run no administrative command.
+/// The user of a store can read no other keys and run no administrative command.
 #[test]
 fn the_key_pattern_matches_only_keys_of_the_store() -> Result<()> {
     with_place(async |place| {
@@ -125,7 +125,7 @@ fn the_key_pattern_matches_only_keys_of_the_store() -> Result<()> {
     })
 }
 
-/// A user that existed before loses its passwords, keys, channels, commands and selectors.
+/// The rules remove all passwords, keys, channels, commands and selectors that the user had before.
 #[test]
 fn the_acl_rules_remove_earlier_rights_of_the_user() -> Result<()> {
     with_place(async |place| {
@@ -170,7 +170,6 @@ fn a_ping_checks_every_right() -> Result<()> {
     })
 }
 
-/// The first call of a new process is denied, and leaves no key.
 #[test]
 fn a_first_call_with_one_right_missing_is_denied() -> Result<()> {
     with_place(async |place| {
@@ -204,7 +203,7 @@ async fn first_calls(user: &User<'_>, prefix: &str) -> Result<Vec<Error>> {
     ])
 }
 
-/// The user loses the rights to some or all keys while the program runs. Calls are denied, and no item is lost.
+/// The user loses the rights to some or all keys while the program runs.
 #[test]
 fn calls_with_rights_to_some_keys_are_denied_and_lose_nothing() -> Result<()> {
     with_place(async |place| {
@@ -238,7 +237,7 @@ fn calls_with_rights_to_some_keys_are_denied_and_lose_nothing() -> Result<()> {
     })
 }
 
-/// The server lacks one command that the library uses. `setup` returns `Unsupported`.
+/// The server lacks one command that the library uses.
 #[test]
 fn a_missing_server_command_is_unsupported_before_any_write() -> Result<()> {
     for command in COMMANDS.lines().filter_map(|line| line.split(' ').next()).chain(["evalsha"]) {

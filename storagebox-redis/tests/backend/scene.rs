@@ -28,17 +28,17 @@ pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result
     run(in_place(test))
 }
 
-/// Runs a test with a new store on a server of its own, in the runtime of the caller.
+/// Runs a test with a new store on a new server, in the runtime of the caller.
 pub(crate) async fn in_server(settings: Settings, test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     test(&Server::alone(settings).await?.place().await?).await
 }
 
-/// Runs a test with a new store on a server of its own, in a new runtime.
+/// Runs a test with a new store on a new server, in a new runtime.
 pub(crate) fn with_server(settings: Settings, test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     run(in_server(settings, test))
 }
 
-/// Ends the server of a test by SIGKILL and starts it again.
+/// Kills the server of a test with SIGKILL and starts it again.
 pub(crate) async fn kill(server: &Arc<Server>) -> Result<()> {
     let own = Arc::clone(server);
     let killed = spawn_blocking(move || {
@@ -49,10 +49,9 @@ pub(crate) async fn kill(server: &Arc<Server>) -> Result<()> {
     killed.await.map_err(failed)?.map_err(failed)
 }
 
-/// The most calls that are in progress at once. With more, some would run out of time on a busy machine.
+/// The most calls at once. More calls could exceed their timeout on a busy machine.
 const AT_ONCE: usize = 100;
 
-/// Makes independent calls, at most [`AT_ONCE`] of them at the same time.
 #[allow(dead_code, reason = "the long checks make theirs one by one")]
 pub(crate) async fn at_once<T: Send + 'static>(
     calls: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'static>,

@@ -31,7 +31,7 @@ fn scripts_are_sent_again_after_the_server_was_killed() -> Result<()> {
     })
 }
 
-/// A missing right is reported before the first write, because the server does not undo a half-done script.
+/// A missing right must be reported before the first write, because the server does not undo a half-done script.
 #[test]
 fn opening_a_namespace_without_a_right_is_denied() -> Result<()> {
     with_place(async |place| {
@@ -49,9 +49,8 @@ fn opening_a_namespace_without_a_right_is_denied() -> Result<()> {
     })
 }
 
-/// The user of one store is denied the keys of another store on the same server.
 #[test]
-fn a_prefix_of_another_user_is_denied() -> Result<()> {
+fn a_user_is_denied_the_prefix_of_another_user() -> Result<()> {
     with_place(async |place| {
         let url = place.server.url_at(place.server.address());
         let store = storagebox_redis::RedisStore::builder().prefix("sbtest_other")?.connect(&url)?;

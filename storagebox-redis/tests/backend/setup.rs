@@ -32,7 +32,7 @@ fn a_call_before_setup_fails_and_creates_nothing() -> Result<()> {
 
 /// Regression: the write that precedes `WAIT` created the store.
 #[test]
-fn waiting_for_replicas_before_setup_creates_nothing() -> Result<()> {
+fn a_call_with_wait_before_setup_creates_nothing() -> Result<()> {
     with_place(async |place| {
         let (prefix, url) = (format!("{}:elsewhere", place.prefix), place.server.url());
         let waits = RedisStore::builder().prefix(&prefix)?.wait(1, Duration::from_millis(1)).connect(&url)?;
@@ -45,7 +45,7 @@ fn waiting_for_replicas_before_setup_creates_nothing() -> Result<()> {
 }
 
 #[test]
-fn a_newer_store_is_refused_and_unchanged() -> Result<()> {
+fn a_store_of_a_newer_library_is_refused_and_unchanged() -> Result<()> {
     with_place(async |place| {
         let key = format!("{}:{{store}}", place.prefix);
         place.server.ask::<()>(cmd("HSET").arg(&key).arg("version").arg(2)).await?;
@@ -58,7 +58,7 @@ fn a_newer_store_is_refused_and_unchanged() -> Result<()> {
 }
 
 #[test]
-fn an_evicting_server_is_refused_unless_eviction_is_warn() -> Result<()> {
+fn a_server_that_evicts_keys_is_refused_without_the_warn_option() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         store.ping().await?;

@@ -6,7 +6,6 @@ use storagebox_core::{Backend, ClaimId, ClaimState, Hold, Item, ItemBank, Result
 use crate::scene::with_place;
 use crate::support::Place;
 
-/// Returns the tags of all namespaces.
 pub(crate) async fn namespaces(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("SMEMBERS").arg(format!("{}:{{store}}:namespaces", place.prefix))).await
 }
@@ -15,7 +14,7 @@ pub(crate) async fn keys(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 
-/// All keys of a namespace have the same tag, so that a cluster keeps them in one slot. No key expires by itself.
+/// All keys of a namespace have the same hash tag, so that a cluster keeps them in one slot.
 #[test]
 fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()> {
     with_place(async |place| {
@@ -37,7 +36,6 @@ fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()> {
     })
 }
 
-/// Scripts find a claim in the bucket that the library computes for it.
 #[test]
 fn scripts_and_library_agree_on_the_bucket_of_a_claim() -> Result<()> {
     with_place(async |place| {
@@ -55,9 +53,8 @@ fn scripts_and_library_agree_on_the_bucket_of_a_claim() -> Result<()> {
     })
 }
 
-/// Upkeep removes ended operations completely.
 #[test]
-fn a_maintained_store_does_not_grow() -> Result<()> {
+fn a_store_with_regular_upkeep_does_not_grow() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let tokens = store.token_store(&"namespace".parse()?)?;

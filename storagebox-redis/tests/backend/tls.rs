@@ -9,7 +9,6 @@ use tokio::task::spawn_blocking;
 
 use crate::support::failed;
 
-/// Percent-encodes a path for a URL.
 fn in_url(path: &std::path::Path) -> String {
     path.display().to_string().replace('%', "%25").replace('&', "%26")
 }

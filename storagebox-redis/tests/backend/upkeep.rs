@@ -29,7 +29,6 @@ async fn commands(place: &Place) -> Result<HashMap<String, u64>> {
     Ok(stats.lines().filter_map(of).collect())
 }
 
-/// Returns the number of commands that scripts ran.
 fn in_scripts(commands: &HashMap<String, u64>) -> u64 {
     let beside = ["evalsha", "eval", "info", "config|resetstat", "ping", "auth", "hello", "client|setinfo"];
     commands.iter().filter(|(name, _)| !beside.contains(&name.as_str())).map(|(_, calls)| calls).sum()
@@ -69,7 +68,7 @@ async fn aborted(place: &Place, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Regression: for each ended operation, upkeep read all ended operations of its id and removed them in one step.
+/// Regression: upkeep removed all ended operations of an id in one step.
 #[test]
 fn ended_operations_of_one_id_are_removed_one_by_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -129,7 +128,7 @@ fn an_upkeep_step_examines_few_ended_claims() -> Result<()> {
     })
 }
 
-/// Upkeep skips a namespace whose name is in the store and which does not exist.
+/// The store lists a namespace that does not exist.
 #[test]
 fn upkeep_skips_a_namespace_that_was_never_created() -> Result<()> {
     // A process that died, or lacked a right, before it created the namespace leaves such a name.
@@ -141,9 +140,9 @@ fn upkeep_skips_a_namespace_that_was_never_created() -> Result<()> {
     })
 }
 
-/// A process that died left a namespace without its mark. The next process that opens the namespace marks it.
+/// The store's list lacks a namespace. Opening the namespace adds its name to the list.
 #[test]
-fn an_unmarked_namespace_is_marked_when_it_is_opened() -> Result<()> {
+fn an_unlisted_namespace_is_listed_when_it_is_opened() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (made, tag) = (format!("{}:made", place.key("store")), "b.namespace.0");
         place.store()?.item_bank(&"namespace".parse()?)?.counts().await?;
@@ -159,7 +158,7 @@ fn an_unmarked_namespace_is_marked_when_it_is_opened() -> Result<()> {
     })
 }
 
-/// Deletes `count` keys with the time or number `at`, so that each leaves a tombstone.
+/// Deletes `count` keys, so that each leaves a tombstone with the stamp time `at`.
 async fn tombstones(place: &Place, options: OrderedOptions, at: i64, count: i64) -> Result<Arc<dyn OrderedStore>> {
     let (values, writer) = (place.store()?.ordered_store(&"namespace".parse()?, options)?, WriterId::new("writer")?);
     let stamp = Stamp::new(at, writer);
@@ -220,7 +219,7 @@ fn an_upkeep_step_examines_few_tombstones() -> Result<()> {
     })
 }
 
-/// Upkeep visits more namespaces than one call lists.
+/// Upkeep visits more namespaces than the server returns for one request.
 #[test]
 fn upkeep_visits_each_of_many_namespaces() -> Result<()> {
     with_server(Settings::quick(), async |place| {

@@ -4,7 +4,7 @@ use storagebox_redis::RedisStore;
 use storagebox_testkit::checks::urls;
 
 #[test]
-fn whatever_url_is_read_or_refused() {
+fn fuzz_url_is_read_or_refused() {
     let known = [
         "redis://ann:hunter2@redis.example.com:6379/3?prefix=a&remember=7d&call_timeout=10s",
         "rediss://[::1]/?wait=1&wait_timeout=1s&remember=forever",
@@ -12,5 +12,5 @@ fn whatever_url_is_read_or_refused() {
         "redis://far?pool=3",
         "rediss+sentinel://one:1,two:2/main?sentinel_user=ann&sentinel_password=hunter2",
     ];
-    urls::whatever(RedisStore::connect, &known);
+    urls::fuzz(RedisStore::connect, &known);
 }

@@ -64,7 +64,7 @@ fn a_take_that_arrives_after_its_refusal_takes_nothing() -> Result<()> {
     })
 }
 
-/// Other calls of a claim succeed, and its void calls stay without effect.
+/// Void calls of a claim stay without effect, even after later calls of the claim have succeeded.
 #[test]
 fn calls_stay_void_until_the_claim_is_forgotten() -> Result<()> {
     with_place(async |place| {
@@ -145,7 +145,7 @@ fn a_refusal_beyond_the_limit_of_void_calls_is_unknown() -> Result<()> {
     })
 }
 
-/// A claim with void calls is forgotten some time after its last void call, like an ended claim.
+/// A claim with void calls is forgotten when the memory of its last void call is over.
 #[test]
 fn void_calls_are_forgotten_like_ended_claims() -> Result<()> {
     with_place(async |place| {
@@ -170,7 +170,7 @@ fn void_calls_are_forgotten_like_ended_claims() -> Result<()> {
     })
 }
 
-/// A take needs several scripts to skip withdrawn items. Its call becomes void between two of these scripts.
+/// The call becomes void between two scripts of the take.
 #[test]
 fn a_take_in_progress_finds_that_its_call_is_void() -> Result<()> {
     with_place(async |place| {
@@ -198,8 +198,7 @@ fn a_take_in_progress_finds_that_its_call_is_void() -> Result<()> {
     })
 }
 
-/// A repair of the bank changes no void call. Upkeep later forgets the claims that the repair found missing in the
-/// queue.
+/// The repair restores the lost queue of ended claims, and changes no void call.
 #[test]
 fn a_repair_leaves_void_calls_as_they_are() -> Result<()> {
     with_place(async |place| {

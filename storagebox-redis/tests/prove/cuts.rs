@@ -71,7 +71,6 @@ async fn each_is_found_done(far: &Far, on: &str) -> Result<()> {
     Ok(())
 }
 
-/// Calls on one connection lose their replies together, and each takes effect once.
 #[test]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 fn calls_whose_replies_are_lost_together_are_done_once() -> Result<()> {

@@ -15,10 +15,9 @@ use crate::support::{Place, Server, failed};
 
 const CALLERS: usize = 16;
 const ITEMS: usize = 200_000;
-/// The number of takes that the master acknowledges before its replica has them.
+/// The number of acknowledged takes that the replica does not receive.
 const UNSEEN: usize = 1_000;
 
-/// The tag of the bank.
 const BANK: &str = "b.namespace.0";
 
 /// The acknowledged items, by claim.
@@ -27,13 +26,13 @@ type Given = HashMap<String, Item>;
 /// With `wait=1`, the promoted replica has each acknowledged take.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn takes_with_wait_survive_the_kill_of_the_master() -> Result<()> {
+async fn a_take_with_wait_survives_the_kill_of_the_master() -> Result<()> {
     nothing_is_lost("failover", Server::cluster(quick_to_fail_over()).await?).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn sentinels_lead_to_the_new_master() -> Result<()> {
+async fn a_failover_by_sentinels_loses_no_take() -> Result<()> {
     nothing_is_lost("failover by Sentinel", Server::sentinels(quick_to_fail_over()).await?).await
 }
 
@@ -44,11 +43,10 @@ async fn nothing_is_lost(what: &str, server: Arc<Server>) -> Result<()> {
     Ok(())
 }
 
-/// Without `wait`, acknowledged takes are lost, and the audit counts them. An item has two claims only if one of its
-/// takes was lost.
+/// Without `wait`, a failover can lose acknowledged takes.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn takes_without_wait_are_lost_and_counted_by_the_audit() -> Result<()> {
+async fn lost_takes_without_wait_are_counted_by_the_audit() -> Result<()> {
     let cluster = Server::cluster(quick_to_fail_over()).await?;
     let (lost, double, given) = fail_over(cluster, 0, Replica::Lags).await?;
     println!("failover, wait 0: {given} takes acknowledged, {lost} lost, {double} items with two claims");
@@ -57,12 +55,11 @@ async fn takes_without_wait_are_lost_and_counted_by_the_audit() -> Result<()> {
     Ok(())
 }
 
-/// Returns the settings of servers whose killed master is replaced soon.
+/// Returns the settings of servers that soon replace a killed master.
 fn quick_to_fail_over() -> Settings {
     Settings::durable().with_failover_after(Duration::from_secs(2))
 }
 
-/// The state of the replica before the master is killed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Replica {
     Follows,
@@ -89,12 +86,11 @@ async fn fail_over(server: Arc<Server>, wait: u32, replica: Replica) -> Result<(
     Ok((audited.0, audited.1, given.len()))
 }
 
-/// The tasks that take items until they are stopped.
 struct Load {
     callers: JoinSet<Result<Given>>,
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicUsize>,
-    /// The last error that a task met before it repeated a take.
+    /// The last error that made a task repeat a take.
     met: Arc<Mutex<String>>,
 }
 
@@ -114,7 +110,7 @@ impl Load {
         load
     }
 
-    /// Waits until `takes` more takes were answered. Returns an error if a task has stopped.
+    /// Waits until `takes` further takes are answered. Returns an error if a task has stopped.
     async fn goes_on(&mut self, what: &str, takes: usize) -> Result<()> {
         let enough = self.answered.load(Ordering::SeqCst) + takes;
         let (callers, answered) = (&mut self.callers, &self.answered);
@@ -179,7 +175,7 @@ async fn hold_the_replica_of(place: &Place) -> Result<()> {
     hold.exec_async(&mut master).await.map_err(failed)
 }
 
-/// Kills the master of the bank, waits until its replica is promoted, and starts it again as a replica.
+/// Kills the master of the bank, waits for the promotion of its replica, and restarts the killed server as a replica.
 async fn kill_the_master_of(place: &Place) -> Result<()> {
     let number = place.master_of(BANK).await?.ok_or_else(|| failed("no master has the bank"))?;
     let server = Arc::clone(&place.server);
@@ -198,8 +194,7 @@ async fn on_the_node(
     acted.await.map_err(failed)?.map_err(failed)
 }
 
-/// Returns the number of acknowledged takes that the bank no longer knows, and of items that were acknowledged to two
-/// claims.
+/// Returns the number of lost acknowledged takes, and the number of items acknowledged to two claims.
 async fn audit(bank: &dyn ItemBank, given: &Given) -> Result<(usize, usize)> {
     let (mut lost, mut claims_of) = (HashSet::new(), HashMap::<_, Vec<_>>::new());
     for (claim, item) in given {

@@ -10,17 +10,17 @@ use crate::support::{Place, failed};
 
 const BATCH: usize = 100_000;
 const CALLERS: usize = 64;
-/// The most bytes per item on the server. A plain set of items with a hash of ids would take 192.
+/// The most bytes per item on the server.
 const MOST: f64 = 130.0;
 
-/// A million items of 17 bytes, taken by ids of 36 bytes.
+/// The bank has a million items of 17 bytes, all taken by claims with ids of 36 bytes.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn a_million_taken_items_stay_within_the_memory_limit() -> Result<()> {
     are_small(1_000_000).await
 }
 
-/// Ten million items, for which the bank has increased its number of buckets.
+/// With ten million items, the bank has increased its number of buckets.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes a quarter of an hour: cargo xtask prove redis"]
 async fn ten_million_taken_items_stay_within_the_memory_limit() -> Result<()> {

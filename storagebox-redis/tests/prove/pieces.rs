@@ -14,7 +14,7 @@ const MOST: u64 = 4 * 1024 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn no_key_of_a_million_tokens_or_items_is_large() -> Result<()> {
+async fn keys_stay_small_with_a_million_tokens_and_items() -> Result<()> {
     in_server(Settings::quick(), async |place| {
         let (tokens, bank) =
             (place.store()?.token_store(&"namespace".parse()?)?, place.store()?.item_bank(&"namespace".parse()?)?);

@@ -47,7 +47,7 @@ async fn carry(mut caller: Caller, is_over: Arc<AtomicBool>) -> Result<Caller> {
     Ok(caller)
 }
 
-/// Moves the bank's slot again and again, in parts. Before each move, the callers get 500 more answers.
+/// Moves the bank's slot in parts repeatedly, after every 500 answers to the callers.
 async fn move_again_and_again(place: &Place, answered: &AtomicU64) -> Result<()> {
     for number in 1..=MOVES {
         let goal = answered.load(Ordering::SeqCst) + 500;

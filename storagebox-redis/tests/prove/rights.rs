@@ -26,16 +26,15 @@ const COMMANDS: &str = include_str!("../../lua/commands.txt");
 /// A call timeout that no call reaches, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How long the right is missing before it is restored.
+/// How long the right is missing each time.
 const GONE: Duration = Duration::from_millis(5);
-/// How long the right is there before it is taken away again, so that the calls of a case can begin.
+/// How long the right stays granted, so that the calls of a case can begin.
 const THERE: Duration = Duration::from_millis(50);
 
 /// The number of denied calls, and the errors that no call may return.
 #[derive(Debug, Default)]
 struct Heard {
     denied: AtomicUsize,
-    /// Descriptions of failed checks.
     faults: Mutex<Vec<String>>,
 }
 
@@ -71,7 +70,7 @@ impl Denying {
         lock(&self.places)
     }
 
-    /// Returns a case with an empty place, in which the store is not set up.
+    /// Returns a case with a new prefix, for which no store is set up.
     fn case(&self) -> Case {
         let number = self.places().len();
         let prefix = format!("{}.{number}.{:08x}", self.server.user(), fastrand::u32(..));
@@ -85,7 +84,6 @@ impl Denying {
     }
 }
 
-/// Opens the store with all rights.
 fn by_administrator(place: &Place) -> Result<RedisStore> {
     place.builder()?.connect(place.server.url_as_administrator())
 }
@@ -145,7 +143,7 @@ impl TestClock for Hand {
     }
 }
 
-/// Runs the suite once. Returns the number of cases that passed, and the number of calls that were denied.
+/// Runs the suite once, and returns the numbers of passed cases and denied calls.
 fn suite(harness: &Denying) -> (usize, usize) {
     let denied = harness.heard.denied.load(Ordering::SeqCst);
     let held = AtomicUsize::new(0);
@@ -158,7 +156,7 @@ fn suite(harness: &Denying) -> (usize, usize) {
     (held.into_inner(), harness.heard.denied.load(Ordering::SeqCst) - denied)
 }
 
-/// Takes the right away and restores it, alternately, until `over` is set. At the end, the right is restored.
+/// Revokes and grants the right alternately until `over` is set, and grants the right at the end.
 async fn turns(harness: Denying, right: String, over: Arc<AtomicBool>) -> Result<()> {
     while !over.load(Ordering::SeqCst) {
         harness.set(format!("-{right}")).await?;
@@ -169,7 +167,7 @@ async fn turns(harness: Denying, right: String, over: Arc<AtomicBool>) -> Result
     Ok(())
 }
 
-/// Audits all data that the suite has left, with all rights. Returns the number of items.
+/// Audits the data of all cases, and returns the number of items.
 async fn audit(place: &Place) -> Result<usize> {
     let (store, mut items) = (by_administrator(place)?, 0);
     while store.maintain(1_000).await?.more {}

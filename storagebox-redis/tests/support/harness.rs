@@ -34,7 +34,7 @@ pub struct SetUp {
 /// The server of the stores under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Servers {
-    /// The server of this test program.
+    /// One server, which all cases of this test program share.
     One,
     /// A server that accepts only TLS.
     Tls,
@@ -80,7 +80,7 @@ pub async fn open_beside(url: String) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(RedisStore::builder().call_timeout(PATIENCE).connect(&url)?))
 }
 
-/// A case's prefix of keys, and what the case needs on it.
+/// The keys of one case: all keys with one prefix on a server.
 struct Prefix {
     place: Place,
     set_up: SetUp,
@@ -221,7 +221,7 @@ fn listed(item: String, state: &str, claims: &HashMap<String, String>, now: i64)
     Ok(ListedItem { item: Item::new(item)?, state })
 }
 
-/// Returns the state of an item, according to the stored claim that the item names.
+/// Returns the state of an item that was given to this claim. `claims` has the stored claims.
 fn held(item: &str, claim: &str, claims: &HashMap<String, String>, now: i64) -> Result<ItemState> {
     let value = claims.get(claim).ok_or_else(|| failed("an item's claim is not there"))?;
     // Void calls precede the rest.

@@ -23,21 +23,21 @@ const GRANTS: &str = include_str!("../../lua/grants.acl");
 /// A server, and a user with the README's rights to some of its keys.
 #[derive(Debug)]
 pub struct Server {
-    /// The administrator's URLs: one, or one per node of a cluster.
+    /// The administrator's URLs, one per node.
     urls: Vec<String>,
-    /// The name of the user, with which all its keys begin.
+    /// The name of the user, with which the prefix of each test begins.
     name: String,
     places: AtomicU64,
     /// The prefixes of ended cases, whose keys are not removed yet.
     used: Mutex<HashSet<String>>,
-    /// The administrator's connection to the single node. It is kept for all commands.
+    /// The administrator's connection to a single node, opened once for all commands.
     kept: Mutex<Option<MultiplexedConnection>>,
     /// The CA of a server with TLS, in PEM.
     authority: Option<Vec<u8>>,
     own: Own,
 }
 
-/// The server processes that belong to this test program.
+/// The server processes of this test program.
 #[derive(Debug)]
 enum Own {
     Nothing,
@@ -206,7 +206,6 @@ impl Server {
         self.ask(cmd("ACL").arg("DELUSER").arg(&self.name)).await
     }
 
-    /// Removes the keys for which `is_so` returns true.
     async fn remove_keys(&self, is_so: impl Fn(&[u8]) -> bool) -> Result<()> {
         let mut admin = self.connected(&self.urls[0]).await?;
         let mut cursor = 0_u64;
@@ -243,7 +242,7 @@ pub fn grants(prefix: &str) -> String {
     grants.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a key pattern for the prefixes of all places of this user.
+/// Returns a key pattern for the prefixes of all tests with this user.
 fn any_place_of(name: &str) -> String {
     format!("{name}.*")
 }

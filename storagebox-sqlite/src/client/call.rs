@@ -12,29 +12,25 @@ use super::{Inner, OpenNamespace, Step};
 
 pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 
-/// The function of a call. It may run again in another transaction.
+/// The function that makes a call in a transaction, and may run again in another transaction.
 pub(crate) type Make<A, T> = for<'c, 's> fn(&'c mut Step<'s>, &'c A) -> BoxFuture<'c, Result<T>>;
 
-/// The function of a call without a transaction: each of its statements commits by itself. Returns `None` if the
-/// statements changed nothing and the call needs a transaction.
+/// The function that makes a call without a transaction, or returns `None` if the call needs a transaction.
 pub(crate) type Once<A, T> = for<'c, 's> fn(&'c mut Step<'s>, &'c A) -> BoxFuture<'c, Result<Option<T>>>;
 
 /// A call without the types of its arguments and its answer.
 pub(super) trait Job: Send + Sync {
-    /// Makes the call within a transaction, and keeps the answer.
+    /// Makes the call within a transaction, and keeps its answer.
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>>;
 
-    /// Makes the call without a transaction, if the call allows that. Keeps the answer, and returns whether the call is
-    /// done.
+    /// Makes the call without a transaction. Returns `None` or `false` if the call needs a transaction.
     fn make_at_once<'c>(&'c self, connection: &'c mut SqliteConnection) -> Option<BoxFuture<'c, Result<bool>>>;
 
-    /// Records that the call is committed.
     fn committed(&self);
 
     fn progress(&self) -> &Progress;
 }
 
-/// The progress of a call.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     stage: AtomicU8,
@@ -46,25 +42,24 @@ const BEGUN: u8 = 1;
 const WITHDRAWN: u8 = 2;
 
 impl Progress {
-    /// Begins the call, and returns whether it was not withdrawn before. A call that has begun cannot be withdrawn.
+    /// Begins the call. Returns `false` if the call was withdrawn.
     pub(super) fn begin(&self) -> bool {
         let begun = self.stage.compare_exchange(WAITING, BEGUN, Ordering::SeqCst, Ordering::SeqCst);
         !matches!(begun, Err(WITHDRAWN))
     }
 
-    /// Returns the call to the state before it began, after an attempt that changed nothing. A withdrawn call stays
-    /// withdrawn.
+    /// Marks a call that changed nothing as waiting again.
     pub(super) fn wait_again(&self) {
         self.ends.store(false, Ordering::SeqCst);
         let _withdrawn = self.stage.compare_exchange(BEGUN, WAITING, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// Records that the call may be applied from now on, because its commit begins.
+    /// Records that the commit begins.
     pub(super) fn end(&self) {
         self.ends.store(true, Ordering::SeqCst);
     }
 
-    /// Returns whether a call whose task was lost may have been applied: its commit had begun.
+    /// Returns whether the commit has begun, so that the call may have been applied.
     pub(super) fn may_have_ended(&self) -> bool {
         self.ends.load(Ordering::SeqCst)
     }
@@ -73,14 +68,13 @@ impl Progress {
         self.stage.load(Ordering::SeqCst) == WITHDRAWN
     }
 
-    /// Withdraws the call, and returns whether the call had not begun. A call that has begun continues, but is not
-    /// retried.
+    /// Withdraws the call. Returns `false` if the call has begun.
     fn withdraw(&self) -> bool {
         self.stage.swap(WITHDRAWN, Ordering::SeqCst) != BEGUN
     }
 }
 
-/// A guard that withdraws the call when it is dropped. A call that has not begun by then is not made.
+/// A guard that withdraws the call on drop.
 pub(super) struct Withdrawn(Arc<dyn Job>);
 
 impl Withdrawn {
@@ -88,7 +82,7 @@ impl Withdrawn {
         Self(job)
     }
 
-    /// Withdraws the call, and returns whether this was in time, so that the call never begins.
+    /// Withdraws the call. Returns `true` if the call had not begun.
     pub(super) fn now(&self) -> bool {
         self.0.progress().withdraw()
     }
@@ -100,7 +94,7 @@ impl Drop for Withdrawn {
     }
 }
 
-/// A call with its arguments, and, once it was made, with its answer.
+/// A call with its arguments and, after it was made, its answer.
 pub(crate) struct Call<A, T> {
     inner: Arc<Inner>,
     place: Option<Arc<OpenNamespace>>,
@@ -118,14 +112,14 @@ impl<A, T> Call<A, T> {
         Self { inner, place, arguments, make, once: None, progress, answer }
     }
 
-    /// Sets the function that may make the call without a transaction.
+    /// Sets the function that makes the call without a transaction.
     pub(crate) fn or_at_once(self, once: Once<A, T>) -> Self {
         Self { once: Some(once), ..self }
     }
 
     pub(super) fn answer(&self) -> Result<T> {
         let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        answer.ok_or_else(|| Error::unknown("the call has no answer").on("sqlite"))
+        answer.ok_or_else(|| Error::unknown("the call ended without an answer").on("sqlite"))
     }
 }
 
@@ -136,9 +130,9 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
         Step { connection, number, now, forgotten: now.forgotten(memory), is_open }
     }
 
-    /// Returns the function that makes the call without a transaction, if the call has one. If the store was opened
-    /// with a `remember`, the first call on a namespace needs a transaction, which checks the `remember`.
+    /// Returns the function that makes the call without a transaction, if the call needs no transaction.
     fn at_once(&self) -> Option<Once<A, T>> {
+        // The first transaction on a namespace compares `remember` with the stored memory.
         let is_judged = self.inner.settings.options.remember.is_none();
         self.once.filter(|_| self.place.as_ref().is_some_and(|place| is_judged || place.is_open()))
     }
@@ -147,8 +141,8 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
     }
 
-    /// Returns the namespace's number and the store's memory in microseconds (`None`: for ever). The namespace is
-    /// opened in the same transaction if this handle has not opened it.
+    /// Opens the namespace if it is not open. Returns its number and the store's memory in microseconds (`None`: for
+    /// ever).
     async fn entered(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         match &self.place {
             Some(place) => place.enter(connection).await,

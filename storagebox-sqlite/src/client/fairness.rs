@@ -1,12 +1,11 @@
-//! Breaks between the transactions of a busy process, so that other processes can lock the file too.
+//! Breaks between the transactions of a busy process, so that other processes can lock the file.
 
 use std::time::{Duration, Instant};
 
-/// The time after which a process that writes without a break makes a break. Without breaks, other processes rarely
-/// find the file free.
+/// The longest time for which a process writes without a break.
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// The length of a break. It is longer than the longest pause of a process that waits for the file (`Pauses`).
+/// The length of a break, longer than the longest pause of a waiting process (`Pauses`).
 const BREAK: Duration = Duration::from_millis(5);
 
 /// Returns the monotonic time, which does not depend on the store's clock.
@@ -15,7 +14,7 @@ pub(super) fn now() -> Instant {
     Instant::now()
 }
 
-/// Makes a break after a long run of transactions.
+/// Makes a break for other processes after many transactions that follow each other closely (a [`Run`]).
 #[derive(Debug, Default)]
 pub(super) struct FairnessBreak(Option<Run>);
 
@@ -26,7 +25,7 @@ struct Run {
 }
 
 impl FairnessBreak {
-    /// Waits for one break if the run has become long. Call it before a transaction begins.
+    /// Makes a break before the next transaction if a break is due.
     #[allow(clippy::disallowed_methods, reason = "a break for the others; no promise depends on it")]
     pub(super) async fn give_way(&mut self) {
         if self.is_long(now()) {
@@ -39,13 +38,13 @@ impl FairnessBreak {
         self.goes_on(now).is_some_and(|run| now - run.began >= LONGEST)
     }
 
-    /// Adds a transaction to the run.
     pub(super) fn add(&mut self, began: Instant, ended: Instant) {
         let began = self.goes_on(began).map_or(began, |run| run.began);
         self.0 = Some(Run { began, ended });
     }
 
-    /// Returns the run that a transaction at this time continues, or `None` if there was a break.
+    /// Returns the current run of transactions, or `None` if its last transaction ended at least [`BREAK`] before
+    /// `now`.
     fn goes_on(&self, now: Instant) -> Option<Run> {
         self.0.filter(|run| now < run.ended + BREAK)
     }
@@ -68,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns after how many transactions a break is due, by the duration of each and of the gaps between them.
+    /// Returns after how many transactions of length `each`, with gaps of length `between`, a break is due.
     fn before_a_break(each: Duration, between: Duration) -> Option<u32> {
         let (start, mut row) = (Instant::now(), FairnessBreak::default());
         (0..1_000).find(|number| {
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_break_is_due_after_a_total_duration_of_transactions() {
+    fn a_break_is_due_after_250_ms_of_transactions() {
         let micros = Duration::from_micros;
         assert_eq!(before_a_break(micros(49_950), micros(50)), Some(5));
         assert_eq!(before_a_break(micros(450), micros(50)), Some(500));
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_break_begins_a_new_run() {
+    async fn after_a_break_the_next_break_is_not_due_yet() {
         let mut row = FairnessBreak::default();
         let now = Instant::now();
         row.add(now - LONGEST, now);
@@ -101,7 +100,7 @@ mod tests {
         assert!(!row.is_long(Instant::now()));
     }
 
-    /// The number of callers. There are so many that a transaction always waits to be next.
+    /// The number of callers, of which at least one always waits for the file.
     const CALLERS: usize = 32;
 
     /// The duration of a commit on a slow disk.
@@ -116,7 +115,7 @@ mod tests {
         Ok((client, bank))
     }
 
-    /// Makes takes in an endless loop by many callers, with slow commits, and counts the commits.
+    /// Takes items in an endless loop, with many callers and slow commits, and counts the commits.
     async fn saturate(folder: &Folder, commits: Arc<AtomicUsize>) -> Result<()> {
         let (client, bank) = bank(folder).await?;
         let mut writing = client.connections().writing(|| true).await?;
@@ -138,7 +137,7 @@ mod tests {
         Ok(())
     }
 
-    /// Waits for one more commit, and returns the number of commits.
+    /// Waits for the next commit, and returns the number of commits.
     async fn next(commits: &AtomicUsize) -> usize {
         let before = commits.load(Ordering::SeqCst);
         while commits.load(Ordering::SeqCst) == before {

@@ -21,15 +21,13 @@ pub(super) use sidecar_files::SidecarFiles;
 /// The suffixes of the files that SQLite keeps beside the database file.
 const BESIDE: [&str; 3] = ["-journal", "-shm", "-wal"];
 
-/// The largest number of symbolic links that are followed, as on Linux.
+/// The most symbolic links that are followed, as on Linux.
 const LINKS: usize = 40;
 
-/// Locked while a setup of this process has the file open without SQLite. Closing such a handle releases all locks that
-/// SQLite has on the file in this process.
+/// A lock that a setup holds until it has closed the handle of a new file.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// Creates an empty file if none exists, with permissions for its owner only. Checks an existing file and does not
-/// change it.
+/// Creates an empty file that only its owner can use, or checks an existing file.
 pub(super) fn make(path: &Path) -> Result<()> {
     let end = trusted(path)?;
     match create(&end) {
@@ -40,6 +38,7 @@ pub(super) fn make(path: &Path) -> Result<()> {
 }
 
 fn create(path: &Path) -> io::Result<()> {
+    // Closing the handle releases all locks that SQLite has on the file in this process.
     let _turn = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -48,7 +47,7 @@ fn create(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// Returns an error if the path is not a regular file, or if the file belongs to another user.
+/// Returns an error if the path does not lead to a regular file, or if the file may belong to another user.
 pub(super) fn check(path: &Path) -> Result<()> {
     let end = trusted(path)?;
     match fs::metadata(&end) {
@@ -57,15 +56,16 @@ pub(super) fn check(path: &Path) -> Result<()> {
     }
 }
 
-/// Follows the path's links and returns the last path. Returns `Denied` if another user may have created a link or one
-/// of the files.
+/// Returns the path to which the links lead. Returns `Denied` if another user may have created a link, the file or a
+/// sidecar file.
 fn trusted(path: &Path) -> Result<PathBuf> {
     let end = end_of_links(path, |link| ownership::check(&[link.to_owned()]))?;
     ownership::check(&with_sidecars(&end))?;
     Ok(end)
 }
 
-/// Returns the database file and its sidecar files, under the given path and under the path to which its links lead.
+/// Returns the paths of the database file and its sidecar files, under `path` and under the path to which its links
+/// lead.
 pub(super) fn all(path: &Path) -> Vec<PathBuf> {
     // If the links form a loop, no file is ever opened.
     let end = end_of_links(path, |_| Ok(())).unwrap_or_else(|_| path.to_owned());
@@ -98,7 +98,7 @@ fn end_of_links(path: &Path, judge: fn(&Path) -> Result<()>) -> Result<PathBuf> 
     Err(bad("path", format_args!("must not lead through more than {LINKS} links")))
 }
 
-/// Removes a trailing slash from a path, because SQLite opens `file/` as `file`. A link may lead to such a path.
+/// Removes a trailing slash. A link may lead to `file/`, which SQLite opens as `file`.
 fn of_a_file(path: PathBuf) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),

@@ -10,10 +10,10 @@ use crate::schema::MADE;
 
 const UNFIT: &str = include_str!("../../sql/store/unfit.sql");
 
-/// The words for the schema in errors.
+/// The name of the schema in error texts.
 const SCHEMA: &str = "the tables";
 
-/// Returns the names of all tables and indexes as JSON. No name has a letter that needs escaping.
+/// Returns the names of all tables and indexes as a JSON array.
 fn names() -> String {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let made = MADE.iter().flat_map(|sql| sql.split("CREATE ").skip(1));
@@ -22,7 +22,7 @@ fn names() -> String {
     format!(r#"["{}"]"#, names.join(r#"",""#))
 }
 
-/// Returns the statement that finds a missing table or index, or a trigger.
+/// Prepares the statement that finds missing tables, missing indexes, and triggers.
 pub(crate) fn ask<'q>() -> Ask<'q> {
     query(UNFIT).bind(names())
 }
@@ -40,7 +40,6 @@ pub(crate) fn check(rows: &[SqliteRow]) -> Result<()> {
     Err(Error::new(ErrorKind::Misconfigured, why).on("sqlite"))
 }
 
-/// Runs the check on this connection.
 pub(crate) async fn check_on(connection: &mut SqliteConnection) -> Result<()> {
     check(&ask().fetch_all(connection).await.map_err(error::before_commit)?)
 }
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_table_and_index_is_named() {
+    fn the_list_of_names_contains_tables_and_indexes() {
         let names = names();
         for name in [
             "storagebox_versions",

@@ -20,7 +20,7 @@ const UNDO: &str = include_str!("../../sql/joined/undo.sql");
 const CHECK: &str = include_str!("../../sql/joined/check.sql");
 const PROVE: &str = include_str!("../../sql/joined/prove.sql");
 
-/// The queue into which the calls of a joined store put their requests.
+/// The queue for the requests of calls within a caller's transaction.
 pub(super) struct Joined(mpsc::UnboundedSender<Request>);
 
 enum Request {
@@ -28,7 +28,7 @@ enum Request {
     Read(Ask<'static>, oneshot::Sender<Result<Vec<SqliteRow>>>),
 }
 
-/// The connection of the transaction, which executes the requests.
+/// A caller's transaction in which calls are made.
 pub(crate) struct OpenTransaction<'t> {
     connection: &'t mut SqliteConnection,
     requests: mpsc::UnboundedReceiver<Request>,
@@ -36,7 +36,7 @@ pub(crate) struct OpenTransaction<'t> {
     is_proven: bool,
 }
 
-/// Returns the queue for the requests of calls within this transaction, and the transaction that executes the requests.
+/// Returns the queue for requests, and the transaction that executes the requests.
 pub(super) fn join<'t>(connection: &'t mut SqliteConnection, inner: &Arc<Inner>) -> (Joined, OpenTransaction<'t>) {
     let (to, requests) = mpsc::unbounded_channel();
     (Joined(to), OpenTransaction { connection, requests, inner: Arc::clone(inner), is_proven: false })
@@ -91,7 +91,7 @@ impl OpenTransaction<'_> {
         ask.fetch_all(&mut *self.connection).await.map_err(error::before_commit)
     }
 
-    /// Checks once that the connection is inside a transaction, on the file of the store.
+    /// Checks, before the first request, that the connection is inside a transaction and on the file of the store.
     async fn prove(&mut self) -> Result<()> {
         if self.is_proven {
             return Ok(());

@@ -4,10 +4,9 @@ use sqlx::{SqliteConnection, query_scalar};
 
 use super::store_info::has_tables;
 
-/// The journal mode of a file with a write-ahead log.
 pub(crate) const MODE: &str = "wal";
 
-/// Gives a store's file a write-ahead log if it has none, as after `VACUUM INTO` or a restored dump.
+/// Turns on the write-ahead log of a file that has tables but no log.
 pub(super) async fn keep(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     if !is_kept(connection).await? && has_tables(connection).await? {
         begin(connection).await?;

@@ -20,10 +20,10 @@ use crate::error;
 const FOUND: &str = include_str!("../../sql/store/namespace.sql");
 const OPEN: &str = include_str!("../../sql/store/open_namespace.sql");
 
-/// The words for a row of a namespace in errors.
+/// The name of a namespace's row in error texts.
 const NAMESPACE: &str = "a namespace";
 
-/// A handle on a namespace. Its first call opens the namespace, in the transaction of the call.
+/// A handle on a namespace, whose first call opens the namespace.
 #[derive(Debug)]
 pub(crate) struct OpenNamespace {
     client: Arc<Client>,
@@ -31,7 +31,7 @@ pub(crate) struct OpenNamespace {
     name: Namespace,
     options: String,
     keeps: Option<i64>,
-    /// Whether a committed transaction has opened the namespace. All clients of the store share this.
+    /// A flag, shared by all clients, that a committed transaction has opened the namespace.
     is_open: Arc<AtomicBool>,
 }
 
@@ -47,8 +47,7 @@ impl OpenNamespace {
         }
     }
 
-    /// Sets the options that are stored with the namespace, and how many microseconds upkeep keeps its operations or
-    /// tombstones (`None`: for ever).
+    /// Sets the stored options. `keeps` is the lifetime of operations or tombstones in microseconds (`None`: for ever).
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
         self.is_open = is_open(&self.client, self.kind, &self.name, &options);
         self.options = options;
@@ -64,12 +63,10 @@ impl OpenNamespace {
         self.client.inner()
     }
 
-    /// Returns whether the calls run within a transaction of the caller.
     pub(crate) fn is_joined(&self) -> bool {
         self.client.is_joined()
     }
 
-    /// Makes a call on the namespace in one transaction.
     pub(crate) fn write<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -84,8 +81,7 @@ impl OpenNamespace {
         self.client.write(operation, Batching::Shared, call)
     }
 
-    /// Makes a call by `once`, whose statements commit by themselves. If `once` returns `None`, makes the call in one
-    /// transaction.
+    /// Makes a call with `once` without a transaction, or with `make` in a transaction if `once` returns `None`.
     pub(crate) fn write_at_once<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -101,7 +97,7 @@ impl OpenNamespace {
         self.client.write(operation, Batching::Shared, call)
     }
 
-    /// Makes one transaction per batch. If a transaction fails, the earlier batches stay applied.
+    /// Makes each batch in its own transaction. If a transaction fails, the earlier batches stay applied.
     pub(crate) async fn write_each<T: Send + 'static>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -121,8 +117,8 @@ impl OpenNamespace {
         Ok(answers)
     }
 
-    /// Runs one reading statement, and returns its rows. Its first arguments are the namespace's name and the time
-    /// before it ran.
+    /// Runs one reading statement, and returns its rows. The first two arguments of the statement are the namespace's
+    /// name and the time.
     pub(crate) async fn look(
         self: &Arc<Self>,
         operation: &'static str,
@@ -155,8 +151,7 @@ impl OpenNamespace {
         }
     }
 
-    /// Returns the namespace's number and the store's memory in microseconds (`None`: for ever), within a transaction.
-    /// Creates the namespace if it does not exist.
+    /// Opens or creates the namespace. Returns its number and the store's memory in microseconds (`None`: for ever).
     pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         if self.is_open() {
             return self.enter_beside(connection).await;
@@ -166,8 +161,7 @@ impl OpenNamespace {
         integrity::check_on(connection).await.map(|()| entered)
     }
 
-    /// Does the same as `enter`, without a check of the connection and the tables, which the transaction has checked
-    /// before.
+    /// Opens the namespace like `enter`, in a transaction whose connection and tables were already checked.
     pub(super) async fn enter_beside(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
@@ -180,7 +174,6 @@ impl OpenNamespace {
         Ok((number?, memory))
     }
 
-    /// Returns whether a call of this handle has opened the namespace.
     pub(super) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::SeqCst)
     }
@@ -193,7 +186,6 @@ impl OpenNamespace {
         error::read(NAMESPACE, made.try_get("number"))
     }
 
-    /// Records that the transaction that opened the namespace is committed.
     pub(super) fn opened(&self) {
         self.is_open.store(true, Ordering::SeqCst);
     }
@@ -207,7 +199,7 @@ impl OpenNamespace {
         Err(Error::misconfigured("namespace", why).on("sqlite"))
     }
 
-    /// Returns an error if the connections of the caller are less durable than the store promises.
+    /// Returns an error if the caller's pool is less durable than the store promises.
     async fn check_durability(&self, connection: &mut SqliteConnection) -> Result<()> {
         match self.client.connections().are_shared() {
             true => library::check_shared(connection, self.client.settings().synchronous).await,

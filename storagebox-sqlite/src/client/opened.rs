@@ -8,11 +8,11 @@ use storagebox_core::Result;
 
 use super::file::SidecarFiles;
 
-/// An open connection. From its first read on, it keeps other connections from removing the log of its file.
+/// An open connection. After its first read, no other connection can remove the log.
 pub(super) struct Opened {
-    /// The connection; `None` after it was closed.
+    /// `None` after the connection was closed.
     connection: Option<SqliteConnection>,
-    /// The sidecar files before the first read. `None` after it, and for a file without a log.
+    /// The sidecar files before the first read of a file with a log.
     unmet: Option<SidecarFiles>,
     met: Option<Arc<SidecarFiles>>,
 }
@@ -26,8 +26,7 @@ impl Opened {
         self.connection.as_mut().expect("only `close` takes the connection, and nothing uses it after that")
     }
 
-    /// Remembers the log and the shared memory after the first read. After later reads, returns `Corrupt` if they were
-    /// replaced or removed.
+    /// Remembers the log and the shared memory at the first read. Returns `Corrupt` if a later read finds other files.
     pub(super) fn remember(&mut self) -> Result<()> {
         if let Some(unmet) = self.unmet.take_if(|unmet| unmet.has_log()) {
             self.met = Some(unmet.shared());
@@ -39,8 +38,7 @@ impl Opened {
         self.met.is_some()
     }
 
-    /// Returns the connection, or `Corrupt` if its log or its shared memory was replaced or removed since the last
-    /// read.
+    /// Returns `Corrupt` if the log or the shared memory was replaced or removed since the last read.
     pub(super) fn checked(self) -> Result<Self> {
         self.met.as_ref().map_or(Ok(()), |met| met.check())?;
         Ok(self)
@@ -56,10 +54,10 @@ impl Opened {
         }
     }
 
-    /// Leaves the connection open until the process ends if its log was replaced. Closing it would undo commits of
-    /// other processes.
+    /// Leaves the connection open until the process ends if the log was replaced.
     fn leave_if_lost(&mut self) {
         if let Some(met) = self.met.take_if(|met| met.is_lost()) {
+            // Closing the connection would undo commits of other processes.
             mem::forget(self.connection.take());
             met.lose();
         }

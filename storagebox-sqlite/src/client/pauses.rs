@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-/// The shortest and the longest pause in microseconds, for old callers as for new ones.
+/// The shortest and the longest pause, in microseconds.
 const BOUNDS: (u64, u64) = (500, 2_500);
 
-/// The number of pauses that are few. Together they take longer than another process needs to create a file.
+/// The number of pauses that give another process enough time to create a file.
 const FEW: u32 = 20;
 
-/// The pauses of one call.
 #[derive(Debug)]
 pub(crate) struct Pauses {
     random: Rng,
@@ -22,7 +21,6 @@ impl Pauses {
         Self { random: Rng::new(), made: 0 }
     }
 
-    /// Returns whether fewer than `FEW` pauses were made.
     pub(crate) fn are_few(&self) -> bool {
         self.made < FEW
     }

@@ -12,17 +12,16 @@ use super::Ask;
 use super::opened::Opened;
 use crate::error;
 
-/// The largest number of connections that read at the same time.
+/// The most connections that read at the same time.
 const MOST: u32 = 4;
 
-/// A pool of connections that read. Unlike the driver's pool, it does not depend on the runtime of a caller.
+/// A pool of connections that read, independent of the runtime of a caller.
 pub(super) struct Readers {
     options: SqliteConnectOptions,
     turns: Semaphore,
     idle: Mutex<Idle>,
 }
 
-/// The connections that are not in use.
 #[derive(Default)]
 struct Idle {
     readers: Vec<Opened>,
@@ -35,7 +34,7 @@ impl Readers {
         Self { options, turns: Semaphore::new(MOST as usize), idle: Mutex::default() }
     }
 
-    /// Waits for a permit to use one connection. Keep the permit while the connection is used.
+    /// Waits for a permit, which must be kept while one connection is used.
     pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, sqlx::Error> {
         self.turns.acquire().await.map_err(|_| sqlx::Error::PoolClosed)
     }
@@ -48,8 +47,7 @@ impl Readers {
         self.options.connect().await
     }
 
-    /// Runs a reading statement. Returns an error if the log was replaced or removed. Keeps the connection for the next
-    /// read only if the file has a log.
+    /// Runs a reading statement. Returns an error if the log was replaced or removed.
     pub(super) async fn look(&self, mut reader: Opened, ask: Ask<'_>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         let rows = ask.fetch_all(reader.connection()).await;
         if rows.is_ok() {
@@ -68,8 +66,7 @@ impl Readers {
         }
     }
 
-    /// Closes the connections after the current reads, for which it waits until `end`. Returns whether the reads have
-    /// ended.
+    /// Closes the connections. Returns whether the current reads ended before `end`.
     pub(super) async fn close(&self, end: Instant) -> bool {
         let ended = timeout_at(end, self.turns.acquire_many(MOST)).await.is_ok();
         let idle = mem::replace(&mut *self.lock(), Idle { readers: vec![], are_closed: true });

@@ -9,29 +9,24 @@ use super::OpenNamespace;
 use crate::clock::Micros;
 use crate::error;
 
-/// A statement, or several, with its arguments.
 pub(crate) type Ask<'q> = Query<'q, Sqlite, SqliteArguments>;
 
 /// The connection, the namespace and the time with which a call is made.
 #[derive(Debug)]
 pub(crate) struct Step<'c> {
     pub(crate) connection: &'c mut SqliteConnection,
-    /// The number of the namespace in this transaction; 0 for a call on all namespaces and for a call without a
-    /// transaction.
+    /// The number of the namespace, or 0 without a namespace or without a transaction.
     pub(crate) number: i64,
-    /// The time, read after the transaction has locked the file.
+    /// The time, read after the transaction locked the file.
     pub(crate) now: Micros,
-    /// The time up to which ended claims, operations and tokens are forgotten. A call without a transaction forgets
-    /// nothing.
+    /// The time up to which ended claims, operations and tokens are forgotten.
     pub(crate) forgotten: Micros,
-    /// Whether this handle has opened the namespace. If not, a statement without a transaction must check the namespace
-    /// itself.
+    /// Whether a committed call has opened the namespace.
     pub(crate) is_open: bool,
 }
 
 impl Step<'_> {
-    /// Returns the number of another namespace that the same transaction changes. Creates the namespace if it does not
-    /// exist.
+    /// Returns the number of another namespace, and creates the namespace if it does not exist.
     pub(crate) async fn enter(&mut self, place: &OpenNamespace) -> Result<i64> {
         place.enter_beside(&mut *self.connection).await.map(|(number, _)| number)
     }
@@ -42,7 +37,7 @@ impl Step<'_> {
         Step { connection: &mut *self.connection, number, now, forgotten, is_open }
     }
 
-    /// Prepares statements whose first argument is the namespace's number.
+    /// Prepares statements, with the namespace's number as their first argument.
     pub(crate) fn ask<'q>(&self, sql: &'static str) -> Ask<'q> {
         query(sql).bind(self.number)
     }
@@ -51,18 +46,16 @@ impl Step<'_> {
         ask.fetch_all(&mut *self.connection).await.map_err(error::before_commit)
     }
 
-    /// Returns the only row of the statements' result, if there is one.
     pub(crate) async fn row(&mut self, ask: Ask<'_>) -> Result<Option<SqliteRow>> {
         Ok(self.rows(ask).await?.pop())
     }
 
-    /// Returns the number in the first column of the statements' only row.
+    /// Returns the number in the first column of the only row. `what` names the number in an error.
     pub(crate) async fn number(&mut self, what: &'static str, ask: Ask<'_>) -> Result<i64> {
         let row = self.row(ask).await?.ok_or_else(|| error::unreadable(what))?;
         error::read(what, row.try_get(0))
     }
 
-    /// Returns the number of rows that the statements changed.
     pub(crate) async fn change(&mut self, ask: Ask<'_>) -> Result<u64> {
         let done = ask.execute(&mut *self.connection).await.map_err(error::before_commit)?;
         Ok(done.rows_affected())

@@ -7,7 +7,7 @@ use storagebox_core::{Result, Retention};
 
 use crate::error;
 
-/// The version of the tables with which this library works.
+/// The version of the tables that this library reads and writes.
 pub(crate) const VERSION: i64 = 2;
 
 pub(crate) const FORMAT: StoreFormat = StoreFormat::new("sqlite", "store", VERSION);
@@ -15,7 +15,7 @@ pub(crate) const FORMAT: StoreFormat = StoreFormat::new("sqlite", "store", VERSI
 const FOUND: &str = include_str!("../../sql/store/version.sql");
 pub(crate) const STORE_INFO: &str = include_str!("../../sql/store/store_info.sql");
 
-/// The words for the store's row in errors.
+/// The name of the store's row in error texts.
 pub(crate) const STORE: &str = "the store";
 
 pub(crate) async fn has_tables(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
@@ -28,7 +28,7 @@ pub(crate) async fn version(connection: &mut SqliteConnection) -> Result<i64> {
     query_scalar(FOUND).fetch_one(connection).await.map_err(error::before_commit)
 }
 
-/// The version of the tables and the store's memory in microseconds.
+/// The version of the tables, and the store's memory in microseconds (`None`: for ever).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoreInfo {
     version: i64,
@@ -42,8 +42,8 @@ impl StoreInfo {
         Ok(Self { version, memory: error::read(STORE, row.try_get("memory"))? })
     }
 
-    /// Returns the store's memory in microseconds, or `None` if it is for ever. Returns an error if the tables have
-    /// another version than this library's, or if a memory was asked for and the store has another one.
+    /// Checks the version of the tables and the memory that the caller asked for. Returns the stored memory in
+    /// microseconds (`None`: for ever).
     pub(crate) fn check(self, asked: Option<Retention>) -> Result<Option<i64>> {
         FORMAT.check(self.version)?;
         FORMAT.check_memory(retention_of(self.memory), asked).map(|()| self.memory)

@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 
 use super::call::BoxFuture;
 
-/// Runs the work in its own task, which ends if the returned future is dropped.
+/// Runs the work in its own task. Dropping the returned future stops the task.
 pub(crate) fn spawn_detached<T: Send + 'static>(
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> BoxFuture<'static, Result<T>> {

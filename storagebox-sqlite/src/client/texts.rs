@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use storagebox_core::{Error, Result};
 
-/// The largest number of texts in one transaction.
+/// The most texts in one transaction.
 const BATCH: usize = 5_000;
 
-/// The largest number of texts in a call that shares its transaction with others.
+/// The most texts of a call that shares its transaction with other calls.
 const SHARED: u64 = 64;
 
-/// Texts as a JSON array for `json_each`, and their number.
+/// The texts of items or tokens, as a JSON array for `json_each`.
 #[derive(Debug)]
 pub(crate) struct Texts {
     json: String,
@@ -18,7 +18,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Splits the texts, without duplicates and in order, into batches.
+    /// Sorts the texts, removes duplicates, and splits the texts into batches.
     pub(crate) fn batches<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Vec<Self>> {
         let distinct: Vec<_> = texts.collect::<BTreeSet<_>>().into_iter().collect();
         distinct.chunks(BATCH).map(Self::of).collect()
@@ -26,7 +26,7 @@ impl Texts {
 
     fn of(texts: &[&str]) -> Result<Self> {
         let json = serde_json::to_string(texts);
-        let json = json.map_err(|error| Error::invalid("texts", "cannot be written").caused_by(error))?;
+        let json = json.map_err(|error| Error::invalid("texts", "cannot be written as JSON").caused_by(error))?;
         Ok(Self { json, count: texts.len() as u64 })
     }
 
@@ -34,7 +34,7 @@ impl Texts {
         &self.json
     }
 
-    /// Returns whether there are so many texts that they need their own transaction.
+    /// Returns whether there are too many texts for a shared transaction.
     pub(crate) fn is_bulk(&self) -> bool {
         self.count > SHARED
     }

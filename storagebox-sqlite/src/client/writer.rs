@@ -13,8 +13,7 @@ use crate::error;
 
 type Answers = Vec<Combined<Result<()>>>;
 
-/// A call in the queue of the combiner. Each has its own key, because one transaction may make several calls on the
-/// same row.
+/// A call in the combiner's queue.
 pub(super) struct Work(Arc<dyn Job>);
 
 impl Work {
@@ -28,7 +27,7 @@ impl Combine for Work {
     type Answer = ();
 
     const BACKEND: &'static str = "sqlite";
-    /// The operation in errors. `Client::write` replaces it with the name of the call.
+    /// The operation in error texts until `Client::write` sets the name of the call.
     const OPERATION: &'static str = "write";
 
     fn key(&self) -> usize {
@@ -49,7 +48,6 @@ pub(super) async fn together(inner: Arc<Inner>, works: Vec<Work>) -> Answers {
     make(&inner, &jobs).await
 }
 
-/// Makes the calls in one transaction, and returns an answer for each.
 pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
     match attempt(inner, jobs).await {
         Ok(answers) => answers,
@@ -60,7 +58,7 @@ pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
     }
 }
 
-/// Makes the calls once the file is locked. Tries to lock the file until this succeeds or all calls are withdrawn.
+/// Locks the file and makes the calls, unless all calls are withdrawn before.
 async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     let mut writing = inner.connections.writing(|| is_wanted(jobs)).await?;
     // A caller's pool needs a transaction: its connections may wait for the lock within a statement, after the time was
@@ -90,8 +88,7 @@ async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     Ok(jobs.iter().map(|_| Combined::Answer(Err(unwanted()))).collect())
 }
 
-/// Returns the connection, and the answers of the calls. Returns `OutcomeUnknown` if the files were replaced during the
-/// commit.
+/// Gives the connection back. Returns the answers, or `OutcomeUnknown` if the files were replaced during the commit.
 fn ended(inner: &Inner, mut writing: WriterGuard<'_>, made: Result<Answers>, is_clean: bool) -> Result<Answers> {
     let answers = match made {
         Ok(answers) => answers,
@@ -107,8 +104,7 @@ fn ended(inner: &Inner, mut writing: WriterGuard<'_>, made: Result<Answers>, is_
     Ok(answers)
 }
 
-/// Makes a single call without a transaction. Returns `None` if the call needs a transaction, was withdrawn, or changed
-/// nothing because the file was busy.
+/// Makes a single call without a transaction. Returns `None` if the call was not made.
 async fn at_once(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Option<Result<Answers>> {
     let [job] = jobs else { return None };
     let making = job.make_at_once(connection)?;
@@ -138,7 +134,7 @@ fn unwanted() -> Error {
     Error::new(ErrorKind::Contention, "the call was withdrawn").on("sqlite")
 }
 
-/// Makes the calls within the transaction, and returns their answers and whether the connection can be used again.
+/// Makes the calls and commits. Returns the answers, and whether the connection can be used again.
 async fn within(mut transaction: Transaction<'_, Sqlite>, jobs: &[Arc<dyn Job>]) -> (Result<Answers>, bool) {
     let made = match each(&mut transaction, jobs).await {
         Ok(made) => made,
@@ -157,8 +153,7 @@ async fn within(mut transaction: Transaction<'_, Sqlite>, jobs: &[Arc<dyn Job>])
     }
 }
 
-/// Makes the calls one after another. A call is refused before its first change, so a refusal does not end the
-/// transaction.
+/// Makes the calls one after another, and continues after a refused call.
 async fn each(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Result<Vec<Result<()>>> {
     let mut made = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -177,8 +172,7 @@ fn is_refusal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported)
 }
 
-/// Returns the answers after a rollback: the error to a single call, and the order to run alone to each of several
-/// calls.
+/// Returns the error for a single call after a rollback. Several calls are made again, each alone.
 fn rolled_back(jobs: &[Arc<dyn Job>], failed: Error) -> Result<Answers> {
     match jobs {
         [_] => Ok(vec![Combined::Answer(Err(failed))]),

@@ -10,7 +10,7 @@ use tokio::sync::MutexGuard;
 use super::fairness::{self, FairnessBreak};
 use super::opened::Opened;
 
-/// Holds the connection that writes while no call uses it.
+/// Holds the connection that writes, while no call uses the connection.
 #[derive(Default)]
 pub(super) struct WriterSlot {
     writer: Option<Opened>,
@@ -18,7 +18,7 @@ pub(super) struct WriterSlot {
 }
 
 impl WriterSlot {
-    /// Makes a break for other processes if one is due, and then takes the connection, if there is one.
+    /// Makes a break if a break is due. Takes the connection out of the slot, if there is one.
     pub(super) async fn taken(&mut self) -> Option<Opened> {
         self.turns.give_way().await;
         self.writer.take()
@@ -51,14 +51,14 @@ impl<'a> WriterGuard<'a> {
         }
     }
 
-    /// Records that an attempt to begin a transaction starts now. The time before it does not count as use of the file.
+    /// Records when a transaction begins, to measure its duration.
     pub(super) fn begins(&mut self) {
         if let Self::Own { since, .. } = self {
             *since = fairness::now();
         }
     }
 
-    /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Must be called after a transaction.
+    /// Remembers the log and the shared memory. Returns `Corrupt` if a later transaction finds other files.
     pub(super) fn remember_sidecars(&mut self) -> Result<()> {
         match self {
             Self::Own { writer, .. } => writer.remember(),

@@ -13,7 +13,7 @@ const KEYS: [&str; 5] = ["synchronous", "combining", "call_timeout", "remember",
 const SYNCHRONOUS: [(&str, Synchronous); 3] =
     [("full", Synchronous::Full), ("normal", Synchronous::Normal), ("extra", Synchronous::Extra)];
 
-/// Applies the query keys of the URL to the builder, and returns it with the path of the file.
+/// Applies the query keys to the builder. Returns the builder and the path of the file.
 pub(crate) fn read(mut builder: SqliteBuilder, url: &str) -> Result<(SqliteBuilder, PathBuf)> {
     plain_url(url)?;
     let rest = url.strip_prefix("sqlite:").ok_or_else(|| bad("url", "must begin with sqlite:"))?;

@@ -16,7 +16,7 @@ const KNOWN: &str = include_str!("../../sql/entity_ledger/known.sql");
 const PUT: &str = include_str!("../../sql/entity_ledger/put.sql");
 const ADD: &str = include_str!("../../sql/entity_ledger/add.sql");
 
-/// The namespaces of tokens that commits join.
+/// The token namespaces that commits may change.
 #[derive(Debug)]
 pub(super) struct Joined {
     incoming: Option<Arc<OpenNamespace>>,
@@ -45,7 +45,7 @@ impl Making {
         Ok(Self { commit: commit.clone(), consume, create })
     }
 
-    /// Makes the commit: enters the namespaces, then makes all checks, and only then changes rows.
+    /// Makes all checks of the commit, and then its changes.
     pub(super) async fn make(&self, step: &mut Step<'_>) -> Result<Committed> {
         let incoming = entered(step, self.consume.as_ref().map(|(place, _)| place)).await?;
         let outgoing = entered(step, self.create.as_ref().map(|(place, _)| place)).await?;
@@ -71,7 +71,7 @@ impl Making {
         CommitState::of(&row.ok_or_else(|| unreadable(ENTITY))?, step.forgotten)
     }
 
-    /// Consumes the token, and returns whether it was live. Returns `true` if the commit consumes no token.
+    /// Consumes the token of the commit, if there is one. Returns `false` if the token is gone.
     async fn consumes(&self, step: &mut Step<'_>, incoming: Option<i64>) -> Result<bool> {
         let Some((incoming, (_, consumed))) = incoming.zip(self.consume.as_ref()) else {
             return Ok(true);
@@ -119,12 +119,12 @@ async fn entered(step: &mut Step<'_>, place: Option<&Arc<OpenNamespace>>) -> Res
 
 /// The stored state on which a commit depends, without forgotten rows.
 struct CommitState {
-    /// The last version of any entity of the namespace.
+    /// The highest version that an entity of the namespace has had.
     last: Option<i64>,
     version: Option<Version>,
-    /// The commit that added the message's entry.
+    /// The commit that added the entry of the message.
     added_by: Option<String>,
-    /// The operation that consumed the message's token.
+    /// The operation that consumed the token.
     consumed_by: Option<String>,
 }
 

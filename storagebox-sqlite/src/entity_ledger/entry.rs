@@ -20,7 +20,7 @@ fn about<'q>(step: &Step<'_>, sql: &'static str, id: &'q EntryId) -> Ask<'q> {
     step.ask(sql).bind(id.key.as_str()).bind(id.message.as_str())
 }
 
-/// Returns the entry, or `None` if the message has no entry or the entry of another commit.
+/// Returns the entry, or `None` if the message has no entry or has the entry of another commit.
 async fn found(step: &mut Step<'_>, id: &EntryId) -> Result<Option<OutboxEntry>> {
     let row = step.row(about(step, FOUND, id).bind(id.commit.as_str())).await?;
     Ok(row.as_ref().map(beside).transpose()?.flatten())
@@ -60,7 +60,7 @@ pub(super) async fn remove(step: &mut Step<'_>, id: &EntryId) -> Result<bool> {
     Ok(removed > 0)
 }
 
-/// Begins the time for which the entity's version is remembered, if the entity has neither a state nor an entry.
+/// If the entity has no state and no entry, starts the time for which its version is remembered.
 pub(super) async fn rest(step: &mut Step<'_>, key: &Key) -> Result<()> {
     step.change(step.ask(REST).bind(key.as_str()).bind(step.now.0)).await.map(drop)
 }
@@ -87,5 +87,6 @@ fn op(row: &SqliteRow, column: &str) -> Result<Option<OpId>> {
 /// Returns the attempts after the first, as JSON.
 fn later(entry: &OutboxEntry) -> Result<String> {
     let later: Vec<_> = entry.attempts.iter().skip(1).map(OpId::as_str).collect();
-    serde_json::to_string(&later).map_err(|error| Error::invalid("attempts", "cannot be written").caused_by(error))
+    serde_json::to_string(&later)
+        .map_err(|error| Error::invalid("attempts", "cannot be written as JSON").caused_by(error))
 }

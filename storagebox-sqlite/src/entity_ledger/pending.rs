@@ -26,7 +26,7 @@ impl TryFrom<&str> for Position {
     }
 }
 
-/// Returns the key and the message of the last listed entry. For the first page, returns empty texts, which sort first.
+/// Returns the key and the message after which the page begins, or empty texts for the first page.
 pub(super) fn after(listing: &PageRequest) -> (String, String) {
     match Position::try_from(listing.after()) {
         Ok(after) => (after.key.as_str().to_owned(), after.message.as_str().to_owned()),
@@ -34,7 +34,6 @@ pub(super) fn after(listing: &PageRequest) -> (String, String) {
     }
 }
 
-/// An entry, and its position as text.
 pub(super) struct Listed {
     pub(super) entry: EntryId,
     pub(super) position: String,

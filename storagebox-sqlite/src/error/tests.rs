@@ -38,10 +38,9 @@ fn a_failed_commit_is_outcome_unknown() {
     }
 }
 
-/// All calls of one transaction get the same error.
 #[test]
 fn calls_of_one_transaction_get_the_same_error() {
-    let read_only = || Error::new(ErrorKind::Denied, "the file may not be opened").with("file", "a.db");
+    let read_only = || Error::new(ErrorKind::Denied, "this process may not open the file").with("file", "a.db");
     for error in [read_only(), read_only().after_unresolved(), Error::unknown("the end did not come")] {
         let first = error.on("sqlite");
         let other = shared(&first);
@@ -52,21 +51,20 @@ fn calls_of_one_transaction_get_the_same_error() {
 }
 
 #[test]
-fn an_error_before_a_commit_is_not_applied() {
+fn a_call_that_fails_before_its_commit_is_not_applied() {
     for error in [sqlx::Error::WorkerCrashed, sqlx::Error::PoolClosed, sqlx::Error::PoolTimedOut] {
         assert_eq!(before_commit(error).certainty(), Certainty::NotApplied);
     }
 }
 
-/// Returns the driver's error when the database has no free page.
+/// Returns the driver's error for a full database.
 async fn full() -> sqlx::Error {
     let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
     let fill = "CREATE TABLE t (bytes BLOB); PRAGMA max_page_count = 3; INSERT INTO t VALUES (zeroblob(100000))";
     raw_sql(fill).execute(&mut connection).await.unwrap_err()
 }
 
-/// On a full disk, an error before a commit is certain. At a commit, and in a statement without a transaction, it is
-/// not.
+/// The outcome is known only if the error comes before the commit.
 #[tokio::test]
 async fn a_full_disk_at_a_commit_is_outcome_unknown() {
     let error = before_commit(full().await);

@@ -55,13 +55,13 @@ fn item(row: &SqliteRow) -> Result<Item> {
     Item::new(item).map_err(|_| unreadable("an item"))
 }
 
-/// Returns the time up to which ended claims are forgotten. The row has the store's memory.
+/// Returns the time up to which ended claims are forgotten, from the memory in the row.
 fn forgotten(row: Option<&SqliteRow>, now: Micros) -> Result<Micros> {
     let memory = row.map_or(Ok(None), |row| read("a claim", row.try_get("memory")))?;
     Ok(now.forgotten(memory))
 }
 
-/// Returns the state of a claim that a read has found, and changes nothing.
+/// Returns the state of a claim from its row. `None` means that there is no row.
 pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> {
     Ok(match judged(row, now, forgotten(row, now)?)? {
         ClaimStatus::Unknown | ClaimStatus::Forgotten => ClaimState::Unknown,
@@ -70,7 +70,6 @@ pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> 
     })
 }
 
-/// An attempt of a call about a claim, within a transaction.
 pub(super) struct ClaimAttempt<'a> {
     claim: &'a ClaimId,
     attempt: Attempt,
@@ -78,7 +77,7 @@ pub(super) struct ClaimAttempt<'a> {
 }
 
 impl<'a> ClaimAttempt<'a> {
-    /// Reads the state of the claim and its void calls. Deletes a forgotten claim, and frees the item of its hold.
+    /// Reads the claim's state and void calls. Deletes a forgotten claim and frees its item.
     async fn begin(step: &mut Step<'_>, claim: &'a ClaimId, attempt: Attempt) -> Result<(Self, ClaimStatus)> {
         let rows = step.rows(step.ask(CLAIM).bind(claim.as_str()).bind(step.now.0)).await?;
         let (mut void, mut known) = (VoidCalls::default(), None);
@@ -96,7 +95,7 @@ impl<'a> ClaimAttempt<'a> {
         Ok((Self { claim, attempt, void }, status))
     }
 
-    /// Returns whether the call is void (ER-5): it was refused after this attempt was lost.
+    /// Returns whether the call is void (ER-5).
     fn is_void(&self) -> bool {
         self.void.contain(self.attempt)
     }
@@ -110,8 +109,7 @@ impl<'a> ClaimAttempt<'a> {
     }
 }
 
-/// Returns the outcome of a take if the claim is known (IB-3, IB-7) or the call is void. Otherwise returns the attempt,
-/// which may take an item.
+/// Returns the outcome of a take by a known claim (IB-3, IB-7) or of a void call, and otherwise the attempt.
 pub(super) async fn answered<'a>(
     step: &mut Step<'_>,
     claim: &'a ClaimId,
@@ -122,8 +120,7 @@ pub(super) async fn answered<'a>(
     Ok(to_a_take(status).or(is_void.then_some(Taken::Empty)).ok_or(call))
 }
 
-/// Returns the outcome of a take by a known claim without a transaction, and changes nothing. Returns `None` for an
-/// unknown claim.
+/// Returns the outcome of a take by a known claim, or `None` for an unknown claim.
 pub(super) async fn seen(step: &mut Step<'_>, bank: &Namespace, claim: &ClaimId) -> Result<Option<Taken>> {
     let row = step.row(query(GET).bind(bank.as_str()).bind(step.now.0).bind(claim.as_str())).await?;
     judged(row.as_ref(), step.now, forgotten(row.as_ref(), step.now)?).map(to_a_take)

@@ -12,7 +12,6 @@ const TAKE: &str = include_str!("../../sql/item_bank/take.sql");
 const TAKE_LAPSED: &str = include_str!("../../sql/item_bank/take_lapsed.sql");
 const TAKE_NEW: &str = include_str!("../../sql/item_bank/take_new.sql");
 
-/// The arguments of a take.
 pub(super) struct Take {
     pub(super) bank: Namespace,
     pub(super) attempt: Attempt,
@@ -21,8 +20,7 @@ pub(super) struct Take {
 }
 
 impl Take {
-    /// Makes the take without a transaction: for a new claim by one statement that takes an item, and for a known claim
-    /// by a read. Returns `None` if the take needs a transaction.
+    /// Makes the take without a transaction, or returns `None` if the take needs a transaction.
     pub(super) async fn by_itself(&self, step: &mut Step<'_>) -> Result<Option<Taken>> {
         let ask = query(TAKE_NEW).bind(self.bank.as_str()).bind(VERSION);
         let ask = ask.bind(self.claim.as_str()).bind(end_of(self.hold, step.now));
@@ -33,8 +31,7 @@ impl Take {
         }
     }
 
-    /// Makes the take within a transaction. Other processes cannot write meanwhile, so a bank without a free item is
-    /// empty (IB-4).
+    /// Makes the take within a transaction, in which other processes cannot write (IB-4).
     pub(super) async fn make(&self, step: &mut Step<'_>) -> Result<Taken> {
         let (claim, until) = (self.claim.as_str(), end_of(self.hold, step.now));
         let call = match claim::answered(step, &self.claim, self.attempt).await? {

@@ -9,8 +9,7 @@ use crate::client::{Batching, Call, Client, Step, spawn_detached};
 
 const REAP: &str = include_str!("../../sql/item_bank/reap.sql");
 
-/// The statements that delete, each with the times that are its first arguments. The last argument of each is the
-/// limit.
+/// The statements of upkeep. The arguments of each statement are its times and the most rows to delete.
 const DELETE: [(&str, Cutoff); 8] = [
     (include_str!("../../sql/item_bank/maintain.sql"), Cutoff::Forgotten),
     (include_str!("../../sql/dedup_repo/maintain.sql"), Cutoff::Both),

@@ -29,8 +29,7 @@ fn metered(place: &Place) -> Result<Metered> {
     Ok(Metered::new(store, move || commits.load(Ordering::SeqCst)))
 }
 
-/// The first call on a namespace creates the namespace in the same transaction. A take costs one transaction even if it
-/// changes nothing.
+/// A take that changes nothing costs one transaction too.
 #[tokio::test]
 async fn each_change_costs_one_transaction_and_each_read_none() -> Result<()> {
     let place = Place::ready().await?;

@@ -23,8 +23,7 @@ async fn a_dropped_call_leaves_a_pool_of_the_caller_unchanged() -> Result<()> {
     Clients { name: "handed in", old: &old, fresh: &fresh }.drop_everywhere(&Dropped::ALL).await
 }
 
-/// A runtime ends during calls. Their transactions are committed or rolled back, and the store then works in another
-/// runtime.
+/// The runtime ends during calls, whose transactions are committed or rolled back.
 #[test]
 fn a_store_works_after_its_runtime_has_ended() -> Result<()> {
     let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();

@@ -27,7 +27,7 @@ async fn an_invalid_call_is_refused_before_the_file_is_opened() -> Result<()> {
     entities::refuses_before_it_asks(&Place::bare()?.store()?, &entities::CURSORS).await
 }
 
-/// A commit to an old version is a conflict, even if its token is gone as well.
+/// A commit with a wrong version is a conflict, even if its token does not exist.
 #[tokio::test]
 async fn a_commit_checks_the_version_before_the_token() -> Result<()> {
     let place = Place::ready().await?;

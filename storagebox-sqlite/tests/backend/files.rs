@@ -9,7 +9,7 @@ use storagebox_testkit::checks::calls;
 use crate::support::{Place, failed};
 
 #[tokio::test]
-async fn setup_in_a_missing_folder_names_the_folder() -> Result<()> {
+async fn setup_in_a_missing_folder_asks_to_create_the_folder() -> Result<()> {
     let place = Place::bare()?;
     let store = SqliteStore::open(place.path().join("under").join("store.db"))?;
     calls::setup_is_refused(&store, ErrorKind::NotSetUp, "create this folder first").await;
@@ -110,7 +110,7 @@ mod rights {
     }
 
     #[tokio::test]
-    async fn files_lists_each_file_once_per_path() -> Result<()> {
+    async fn the_files_method_lists_each_file_once_per_path() -> Result<()> {
         let place = Place::bare()?;
         let named = |store: SqliteStore| -> std::collections::BTreeSet<_> {
             let files = store.files();

@@ -50,10 +50,9 @@ async fn a_deferred_transaction_is_made_immediate() -> Result<()> {
     Ok(())
 }
 
-/// A deferred transaction reads, and then another connection writes. SQLite refuses every later write of the
-/// transaction.
+/// Another connection writes after the deferred transaction has read.
 #[tokio::test]
-async fn a_deferred_transaction_after_another_write_is_refused() -> Result<()> {
+async fn a_deferred_transaction_is_refused_after_a_write_outside_it() -> Result<()> {
     let place = Place::bare()?;
     let store = filled(&place, 2).await?;
     let mut connection = begun(&place, "BEGIN; SELECT count(*) FROM storagebox_items").await?;
@@ -81,7 +80,7 @@ async fn a_connection_to_another_file_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn another_drivers_connection_is_refused() -> Result<()> {
+async fn a_connection_of_another_driver_is_refused() -> Result<()> {
     let place = Place::bare()?;
     let error = filled(&place, 1).await?.within(&mut String::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
@@ -111,7 +110,7 @@ async fn a_connection_that_commits_less_durably_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// The rollback of a savepoint undoes the call. Later calls in the transaction succeed.
+/// Later calls in the transaction succeed.
 #[tokio::test]
 async fn a_rolled_back_savepoint_undoes_its_call() -> Result<()> {
     let place = Place::bare()?;
@@ -191,7 +190,7 @@ async fn a_call_after_a_failed_call_of_a_transaction_is_refused() -> Result<()> 
     assert_eq!(failed.unwrap_err().kind(), ErrorKind::Misconfigured);
     let error = take(&store, &mut connection, "first").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Contention, "{error}");
-    assert!(error.message().contains("roll it back"), "{error}");
+    assert!(error.message().contains("roll the transaction back"), "{error}");
     assert!(tell(&mut connection, "COMMIT").await.is_err(), "it can be committed");
     tell(&mut connection, "ROLLBACK").await?;
     assert_eq!(free(&store).await?, 1);

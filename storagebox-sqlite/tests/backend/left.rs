@@ -23,7 +23,7 @@ fn items(name: &str, count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(format!("{name}-{number}"))).collect()
 }
 
-/// Makes ten takes while an unpolled call exists, and checks that none waits for it.
+/// Makes ten takes while an unpolled call exists, and checks that each take gets an item.
 async fn ten_take_beside(store: &SqliteStore, name: &str) -> Result<()> {
     let (bank, mut takes) = (store.item_bank(&"namespace".parse()?)?, JoinSet::new());
     for number in 0..10 {
@@ -44,8 +44,7 @@ async fn make(call: Dropped, store: SqliteStore, id: String) -> Result<()> {
     call.make(&store, &id).await
 }
 
-/// For each kind of call, stops polling one call at its first wait, another call at its second wait, and so on until a
-/// call completes.
+/// Leaves calls of each kind unpolled, at each point where a call waits.
 async fn leave_everywhere(store: &SqliteStore) -> Result<()> {
     store.item_bank(&"namespace".parse()?)?.add(&items("first", 2_000)?).await?;
     let mut left: Vec<Left<()>> = vec![];
@@ -75,12 +74,12 @@ async fn an_unpolled_call_blocks_no_other_call() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_unpolled_call_keeps_no_connection_of_the_callers_pool() -> Result<()> {
+async fn an_unpolled_call_keeps_no_connection_of_a_shared_pool() -> Result<()> {
     let place = Place::ready().await?;
     leave_everywhere(&place.builder().from_pool(place.pool())?).await
 }
 
-/// The number of unpolled reads exceeds the four connections with which the store reads.
+/// There are more unpolled reads than the four connections with which the store reads.
 #[tokio::test]
 async fn unpolled_reads_block_no_other_reads() -> Result<()> {
     let place = Place::ready().await?;
@@ -114,7 +113,7 @@ async fn remember(store: SqliteStore, id: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// Polls the call for a while, until it only waits for the file.
+/// Polls the call twenty times, until the call only waits for the file.
 async fn drive_for_a_while(call: &mut Left<()>) {
     for _ in 0..20 {
         assert!(poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_pending())).await);
@@ -122,7 +121,7 @@ async fn drive_for_a_while(call: &mut Left<()>) {
     }
 }
 
-/// Two runtimes with one thread each. The first runtime has a call that waits for the file.
+/// Two runtimes with one thread each, of which the first has a call that waits for the file.
 struct Runtimes {
     place: Place,
     first: Runtime,
@@ -159,7 +158,7 @@ fn a_stopped_runtime_blocks_no_call_of_another_runtime() -> Result<()> {
     Ok(())
 }
 
-/// No other process writes. The call in the stopped runtime has the connection that writes.
+/// The call in the stopped runtime has the connection that writes.
 #[test]
 fn a_call_blocked_by_a_stopped_runtime_is_contention() -> Result<()> {
     let (runtimes, writer) = Runtimes::new(Duration::from_millis(200))?;

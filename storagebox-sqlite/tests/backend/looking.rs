@@ -17,7 +17,7 @@ fn runtime() -> Result<Runtime> {
     Builder::new_current_thread().enable_all().build().map_err(failed)
 }
 
-/// Sets up a file, closes its store, and returns a new store on the file. The new store has not opened the file yet.
+/// Sets up a file, and returns a new store that has not opened the file yet.
 fn ready(call_timeout: Duration) -> Result<(Place, SqliteStore)> {
     let runtime = runtime()?;
     let place = runtime.block_on(Place::ready())?;
@@ -51,7 +51,7 @@ fn finished_reads_keep_no_connection_in_a_stopped_runtime() -> Result<()> {
 
 /// A program pings the store in one runtime, which ends, and then works in another runtime.
 #[test]
-fn a_log_removed_with_its_last_reader_is_no_error() -> Result<()> {
+fn a_store_works_after_its_last_reader_removed_the_log() -> Result<()> {
     let (place, store) = ready(EVER)?;
     runtime()?.block_on(store.ping())?;
     make_other_files(&place)?;

@@ -23,7 +23,7 @@ async fn a_clock_set_back_expires_nothing_early_and_revives_nothing() -> Result<
     .await
 }
 
-/// Limits the size of the file. At the limit, SQLite returns the same error as on a full disk.
+/// Limits the size of the file, which has the effect of a full disk.
 async fn let_grow(pool: &SqlitePool, pages: i64) -> Result<()> {
     let sql = format!("PRAGMA max_page_count = {pages}");
     pool.execute(AssertSqlSafe(sql)).await.map(drop).map_err(failed)
@@ -47,7 +47,7 @@ fn is_of_a_full_disk(error: &Error) {
     assert!(error.is_retryable() && error.to_string().contains("the disk is full"), "{error}");
 }
 
-/// On a full disk, calls that need space fail, alone or in a shared transaction. Other calls succeed.
+/// Calls that need space fail, alone or in a shared transaction. Other calls succeed.
 #[tokio::test]
 async fn a_full_disk_changes_nothing() -> Result<()> {
     let place = Place::ready().await?;
@@ -74,8 +74,7 @@ async fn a_full_disk_changes_nothing() -> Result<()> {
     Ok(())
 }
 
-/// SQLite stores any bytes in a text column. A take without a transaction reads its item after the commit, so its
-/// outcome is unknown.
+/// A take without a transaction reads its item after the commit, so the outcome of the take is unknown.
 #[tokio::test]
 async fn bytes_that_are_no_text_are_corrupt() -> Result<()> {
     let place = Place::ready().await?;

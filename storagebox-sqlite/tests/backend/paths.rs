@@ -32,8 +32,8 @@ fn open_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files.filter(|file| file.starts_with(folder)).collect())
 }
 
-/// Opens a store by this spelling of a path in a new folder, and checks that the process opens only files that
-/// `SqliteStore::files` lists. Returns whether the path was accepted.
+/// Returns whether this spelling of a path is accepted. Checks that the process opens only files that
+/// `SqliteStore::files` lists.
 #[cfg(target_os = "linux")]
 async fn opens_only_what_it_names(spelling: &str) -> Result<bool> {
     let place = Place::bare()?;
@@ -59,11 +59,10 @@ async fn opens_only_what_it_names(spelling: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// Programs rely on the list of files to leave them alone. Regression: the log was not listed, a program replaced it,
-/// and one item was given twice.
+/// Regression: the log was not in the list of files.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn each_open_file_is_listed_and_private_for_any_spelling() -> Result<()> {
+async fn each_open_file_is_listed_and_private_for_any_path_spelling() -> Result<()> {
     for spelling in ["x", "./x", "sub/../x", "sub//..//./x", "a", "b", "c", "d", "sub/e"] {
         assert!(opens_only_what_it_names(spelling).await?, "{spelling} was refused");
     }
@@ -95,7 +94,7 @@ async fn a_device_or_a_socket_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// If the library cannot create the file, SQLite must not create it either, because every user could read that file.
+/// If SQLite created the file instead, every user could read the file.
 #[tokio::test]
 async fn a_file_that_cannot_be_created_is_unavailable() -> Result<()> {
     let place = Place::bare()?;
@@ -106,8 +105,7 @@ async fn a_file_that_cannot_be_created_is_unavailable() -> Result<()> {
     Ok(())
 }
 
-/// As root, gives `theirs` to another user and checks that the store is refused. As any other user, checks that the
-/// store is accepted.
+/// As root, makes another user the owner of `theirs`. The store must then be refused, and otherwise accepted.
 async fn is_refused_if_a_strangers(place: &Place, theirs: &Path) -> Result<()> {
     let is_theirs = std::os::unix::fs::lchown(theirs, Some(STRANGER), None).is_ok();
     let store = place.store()?;
@@ -131,7 +129,7 @@ fn for_everybody() -> Result<Place> {
 }
 
 #[tokio::test]
-async fn a_strangers_link_in_a_folder_for_everybody_is_not_followed() -> Result<()> {
+async fn a_link_of_another_user_in_a_public_folder_is_not_followed() -> Result<()> {
     let (place, elsewhere) = (for_everybody()?, Place::bare()?);
     symlink(elsewhere.path(), place.path()).map_err(failed)?;
     is_refused_if_a_strangers(&place, &place.path()).await?;
@@ -142,7 +140,7 @@ async fn a_strangers_link_in_a_folder_for_everybody_is_not_followed() -> Result<
 
 /// The other user, who owns the file, could read all items.
 #[tokio::test]
-async fn a_strangers_database_in_a_folder_for_everybody_is_not_used() -> Result<()> {
+async fn a_database_of_another_user_in_a_public_folder_is_not_used() -> Result<()> {
     let place = for_everybody()?;
     fs::write(place.path(), "").map_err(failed)?;
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o666)).map_err(failed)?;
@@ -150,7 +148,7 @@ async fn a_strangers_database_in_a_folder_for_everybody_is_not_used() -> Result<
 }
 
 #[tokio::test]
-async fn a_strangers_file_beside_the_database_is_not_used() -> Result<()> {
+async fn a_sidecar_file_of_another_user_is_not_used() -> Result<()> {
     for suffix in ["db-wal", "db-shm", "db-journal"] {
         let place = for_everybody()?;
         let theirs = place.path().with_extension(suffix);
@@ -162,7 +160,7 @@ async fn a_strangers_file_beside_the_database_is_not_used() -> Result<()> {
 
 /// Only the folder's owner can create files there, so the file is there on purpose.
 #[tokio::test]
-async fn another_users_database_in_a_private_folder_is_used() -> Result<()> {
+async fn a_database_of_another_user_in_a_private_folder_is_used() -> Result<()> {
     let place = Place::ready().await?;
     // Only root can change the owner. The file must be used in both cases.
     let _ = chown(place.path(), Some(STRANGER), None);

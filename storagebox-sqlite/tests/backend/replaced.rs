@@ -51,7 +51,6 @@ fn is_refused(error: &Error) {
     assert!(error.to_string().contains("after it was opened"), "{error}");
 }
 
-/// Asserts that every call is refused.
 async fn is_refused_everything(store: &SqliteStore) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     for error in [
@@ -150,7 +149,7 @@ async fn a_restored_file_gets_a_write_ahead_log() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_database_of_another_program_is_unchanged() -> Result<()> {
+async fn a_call_leaves_a_database_of_another_program_unchanged() -> Result<()> {
     let place = Place::bare()?;
     let options = place.options().create_if_missing(true);
     let mut theirs = options.connect().await.map_err(failed)?;
@@ -195,7 +194,7 @@ async fn child_process_runs_sql() -> Result<()> {
 const BOB_TAKES: &str = "UPDATE storagebox_items SET state = 'held', claim = 'bob' WHERE item = 'B' RETURNING item";
 const BOB_HAS: &str = "SELECT coalesce(group_concat(item), 'nothing') FROM storagebox_items WHERE claim = 'bob'";
 
-/// The shared memory holds the locks of writers, so two processes with different ones could write at once.
+/// Two processes with different shared memories could write at once.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_take_after_the_shared_memory_was_removed_is_refused() -> Result<()> {
@@ -206,8 +205,7 @@ async fn a_take_after_the_shared_memory_was_removed_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// The removed log has commits of this process that no other process sees. Moving them to the file would undo commits
-/// of others. The store is closed, dropped, or closed after a refused call.
+/// Moving the removed log to the file would undo commits of other processes.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_process_with_a_removed_log_moves_nothing_to_the_file() -> Result<()> {
@@ -290,10 +288,9 @@ async fn put_back_below() -> Result<(Place, Arc<dyn ItemBank>)> {
     Ok((place, adas))
 }
 
-/// The copy is written over the contents of the file, as `.restore` of the command `sqlite3` does, while a store is
-/// open.
+/// The copy is written over the contents of the file while a store is open.
 #[tokio::test]
-async fn a_namespace_missing_in_a_copy_is_not_another_namespace() -> Result<()> {
+async fn a_namespace_missing_in_a_copy_is_not_mistaken_for_another() -> Result<()> {
     let (place, adas) = put_back_below().await?;
     place.store()?.item_bank(&"bobs".parse()?)?.add(&[Item::new("B")?]).await?;
     // A take tries one statement and then a transaction. The other calls read.
@@ -306,7 +303,7 @@ async fn a_namespace_missing_in_a_copy_is_not_another_namespace() -> Result<()> 
 
 /// The restored copy lacks the bank, and another bank has a claim with the same id.
 #[tokio::test]
-async fn a_claim_missing_in_a_copy_is_not_a_claim_of_another_bank() -> Result<()> {
+async fn a_claim_missing_in_a_copy_is_not_read_from_another_bank() -> Result<()> {
     let (place, adas) = put_back_below().await?;
     let bobs = place.store()?.item_bank(&"bobs".parse()?)?;
     bobs.add(&[Item::new("B")?]).await?;

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use crate::support::{Place, failed};
 
 #[test]
-fn whatever_row_is_read_or_refused() -> Result<()> {
+fn fuzz_row_is_read_or_refused() -> Result<()> {
     let runtime = Runtime::new().map_err(failed)?;
     let place = runtime.block_on(Place::ready())?;
     let _within = runtime.enter();
@@ -19,7 +19,7 @@ fn whatever_row_is_read_or_refused() -> Result<()> {
     let file = File(SqlitePool::connect_lazy_with(place.options().synchronous(SqliteSynchronous::Off)));
     let store = place.store()?;
     runtime.block_on(rows::fill(&store))?;
-    rows::whatever(&runtime, &store, &file)?;
+    rows::fuzz(&runtime, &store, &file)?;
     runtime.block_on(store.close())
 }
 
@@ -113,7 +113,7 @@ impl Tables for File {
     }
 }
 
-/// Returns the SQL for a value. Depending on their last bit, bytes become a blob or an invalid text.
+/// Returns the SQL for a value. The last bit of bytes selects a blob or an invalid text.
 fn held(value: &Value) -> &'static str {
     match value {
         Value::Bytes(bytes) if bytes.last().is_some_and(|byte| byte % 2 == 1) => "CAST(? AS TEXT)",

@@ -38,7 +38,7 @@ async fn setup_in_a_database_of_another_program_keeps_its_tables() -> Result<()>
 }
 
 #[tokio::test]
-async fn newer_tables_are_refused_and_unchanged() -> Result<()> {
+async fn tables_of_a_newer_library_are_refused_and_unchanged() -> Result<()> {
     let place = Place::ready().await?;
     place.store()?.item_bank(&"namespace".parse()?)?.add(&[Item::new("code")?]).await?;
     let mut raw = place.raw().await?;
@@ -111,7 +111,7 @@ async fn the_file_has_a_write_ahead_log() -> Result<()> {
 
 /// While another process creates the file, SQLite can report that opening it is not permitted.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ping_during_another_setup_is_not_set_up() -> Result<()> {
+async fn a_ping_during_a_concurrent_setup_returns_not_set_up() -> Result<()> {
     for round in 0..30 {
         let place = Place::bare()?;
         let (maker, asker) = (place.store()?, place.store()?);

@@ -8,8 +8,7 @@ use storagebox_core::{
 
 use crate::support::{Place, failed};
 
-/// Runs SQL on the file, and checks that the first call on a namespace, `ping` and `setup` return an error of this
-/// kind.
+/// Runs SQL on the file. Checks that the first call, `ping` and `setup` return an error of this kind.
 async fn are_refused(done: &str, kind: ErrorKind) -> Result<()> {
     let place = Place::ready().await?;
     let mut raw = place.raw().await?;
@@ -38,7 +37,7 @@ async fn a_trigger_on_a_table_of_the_store_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Regression: `setup` succeeded on such a file, and then each call returned that `setup` must be run.
+/// Regression: `setup` succeeded on a file with a missing index, and then each call asked the user to run `setup`.
 #[tokio::test]
 async fn a_missing_index_or_key_is_corrupt() -> Result<()> {
     for gone in [
@@ -57,7 +56,7 @@ async fn a_missing_index_or_key_is_corrupt() -> Result<()> {
 
 /// The file also contains tables of another program.
 #[tokio::test]
-async fn a_trigger_on_another_programs_table_is_accepted() -> Result<()> {
+async fn a_trigger_on_a_table_of_another_program_is_accepted() -> Result<()> {
     let place = Place::ready().await?;
     let mut raw = place.raw().await?;
     let own = "CREATE TABLE mine (a); CREATE TRIGGER t BEFORE INSERT ON mine BEGIN SELECT RAISE(IGNORE); END";

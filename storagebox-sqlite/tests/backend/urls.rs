@@ -11,7 +11,7 @@ fn refused(url: &str) -> Error {
 }
 
 #[test]
-fn unknown_keys_are_refused() {
+fn unknown_url_keys_are_refused() {
     for key in ["synchronus=full", "Synchronous=full", "mode=memory", "cache=shared", "foo", "=", "vfs=unix"] {
         let error = refused(&format!("sqlite:nowhere/store.db?{key}"));
         assert!(error.to_string().contains("query key"), "{error}");
@@ -19,7 +19,7 @@ fn unknown_keys_are_refused() {
 }
 
 #[test]
-fn invalid_values_are_refused() {
+fn invalid_values_of_url_keys_are_refused() {
     for (pair, because) in [
         ("synchronous=off", "synchronous"),
         ("synchronous=", "synchronous"),
@@ -71,7 +71,7 @@ fn a_url_of_a_database_in_memory_is_refused() {
 }
 
 #[test]
-fn every_key_is_accepted_and_no_file_is_opened() {
+fn every_url_key_is_accepted_without_opening_the_file() {
     for pairs in [
         "",
         "synchronous=normal&combining=off&call_timeout=500ms&remember=forever&wal_autocheckpoint=0",
@@ -87,11 +87,11 @@ fn every_key_is_accepted_and_no_file_is_opened() {
 }
 
 #[test]
-fn whatever_url_is_read_or_refused() {
+fn fuzz_url_is_read_or_refused() {
     let known = [
         "sqlite:nowhere/store.db",
         "sqlite:///nowhere/a%20b.db?synchronous=normal&combining=off&call_timeout=500ms&remember=forever",
         "sqlite:nowhere/store.db?wal_autocheckpoint=0&remember=24h",
     ];
-    urls::whatever(SqliteStore::connect, &known);
+    urls::fuzz(SqliteStore::connect, &known);
 }

@@ -47,8 +47,7 @@ async fn a_call_that_cannot_begin_in_time_is_never_made() -> Result<()> {
     .await
 }
 
-/// A take is first tried without a transaction. If its timeout ends during that, its outcome is unknown, and the test
-/// repeats the take.
+/// The test repeats a take whose outcome is unknown.
 #[tokio::test]
 async fn a_take_that_cannot_begin_in_time_takes_nothing() -> Result<()> {
     let place = Place::ready().await?;
@@ -119,7 +118,7 @@ async fn setup_waits_for_another_writer() -> Result<()> {
     setup.await.map_err(failed)?
 }
 
-/// A confirm reads the clock after it has locked the file.
+/// A call of `confirm` locks the file before it reads the clock.
 #[tokio::test]
 async fn a_hold_that_ends_while_its_confirm_waits_is_expired() -> Result<()> {
     let (place, minute) = (Place::ready().await?, Duration::from_secs(60));

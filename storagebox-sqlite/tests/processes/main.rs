@@ -21,13 +21,13 @@ fn main() -> ExitCode {
     let trials = vec![
         Trial::test("eight_processes_that_create_a_file_at_once_are_all_served", eight_at_once),
         Trial::test("acknowledged_calls_of_killed_processes_are_in_the_file", killed_half_way),
-        Trial::test("an_order_and_its_voucher_are_there_together_or_not_at_all", || purchases(30)),
+        Trial::test("an_order_and_its_voucher_are_committed_together_or_not_at_all", || purchases(30)),
         Trial::test("a_thousand_killed_processes_leave_whole_purchases", || purchases(1_000)).with_ignored_flag(true),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// Eight workers start at once on a file that does not exist. No call may fail because the file is locked.
+/// Eight worker processes start at once on a file that does not exist. No call may fail because the file is locked.
 fn eight_at_once() -> Result<(), Failed> {
     let (runtime, place) = (Runtime::new()?, Place::bare()?);
     let start = |number| Worker::start(&place.path(), &format!("worker-{number}"), ROUNDS);
@@ -43,7 +43,8 @@ fn eight_at_once() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Ten times, kills a worker whose successor continues with the same ids, while two other workers run.
+/// Kills a worker process ten times, while two other workers run. After each kill, a new worker continues with the
+/// same ids.
 fn killed_half_way() -> Result<(), Failed> {
     let (runtime, place) = (Runtime::new()?, Place::bare()?);
     let beside: Vec<_> = ["one", "other"]

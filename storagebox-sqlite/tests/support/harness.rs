@@ -13,7 +13,7 @@ use storagebox_testkit::checks::harness;
 
 use super::place::{Place, failed};
 
-/// The timeout of calls. No call reaches it: the suite ends a case without progress before that.
+/// The timeout of calls, longer than the suite lets a case run without progress.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The settings of the stores under test.
@@ -38,13 +38,12 @@ pub async fn open_beside(path: String) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(SqliteStore::builder().clock(ManualClock::new()).call_timeout(PATIENCE).open(path)?))
 }
 
-/// A file for one case.
 struct File {
     place: Place,
     set_up: SetUp,
 }
 
-/// A connection of a caller that has an open transaction.
+/// A caller's connection, inside an open transaction of the caller.
 struct Caller(SqliteConnection);
 
 impl Caller {

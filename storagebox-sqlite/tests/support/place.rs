@@ -12,7 +12,7 @@ use storagebox_sqlite::{SqliteBuilder, SqliteStore};
 use storagebox_testkit::{Failure, Folder};
 use tempfile::TempDir;
 
-/// The folder of all places of this program. It is deleted when the program ends, even by a kill.
+/// The folder of all [`Place`] folders, deleted when the program ends, even by a kill.
 static FOLDER: LazyLock<Result<Folder, Failure>> =
     LazyLock::new(|| Folder::new_in(Path::new(env!("CARGO_TARGET_TMPDIR")), "sqlite"));
 
@@ -24,14 +24,14 @@ pub struct Place {
 }
 
 impl Place {
-    /// Creates a place without a file.
+    /// Creates an empty folder for a store.
     pub fn bare() -> Result<Self> {
         let parent = FOLDER.as_ref().map_err(failed)?;
         let folder = tempfile::tempdir_in(parent.path()).map_err(failed)?;
         Ok(Self { folder, clock: ManualClock::new() })
     }
 
-    /// Creates a place with a file that is set up.
+    /// Creates a folder with the file of a store that is set up.
     pub async fn ready() -> Result<Self> {
         let place = Self::bare()?;
         place.store()?.setup().await?;

@@ -30,7 +30,7 @@ const NAMESPACE: &str = "workers";
 #[derive(Debug)]
 pub struct Worker {
     child: Child,
-    /// The standard input of the worker. The worker ends when this input is closed.
+    /// The standard input of the worker, which ends when this input is closed.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     acked: Vec<String>,
@@ -92,7 +92,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Reads the remaining output. An incomplete last line is ignored.
+    /// Reads the remaining output, without an incomplete last line.
     fn read_rest(&mut self) -> io::Result<()> {
         let mut rest = String::new();
         self.output.read_to_string(&mut rest)?;
@@ -156,7 +156,7 @@ pub fn be_a_worker_if_asked() -> Option<ExitCode> {
     })
 }
 
-/// Works until all rounds are made or the standard input ends.
+/// Makes the rounds of a worker (`one_round`) until all are made or the standard input ends.
 async fn work(file: PathBuf, name: &str, rounds: usize) -> Result<()> {
     // Longer than a call takes on a busy machine.
     let store = SqliteStore::builder().call_timeout(Duration::from_secs(60)).open(file)?;
@@ -184,7 +184,7 @@ async fn make_rounds(store: &SqliteStore, name: &str, rounds: usize) -> Result<(
     Ok(())
 }
 
-/// Returns the first round that no earlier worker of this name has recorded.
+/// Returns the number of the first round that no earlier worker of this name has recorded.
 async fn first_round(store: &SqliteStore, name: &str) -> Result<usize> {
     let records = store.dedup_repo(&NAMESPACE.parse()?)?;
     let mut round = 0;
@@ -194,7 +194,7 @@ async fn first_round(store: &SqliteStore, name: &str) -> Result<usize> {
     Ok(round)
 }
 
-/// Adds and takes an item, records the item, and counts the round. A repeated round has the same effect.
+/// Adds, takes and records an item, and counts the round. A repeated round has the same effect.
 async fn one_round(store: &SqliteStore, id: &str) -> Result<String> {
     let bank = store.item_bank(&NAMESPACE.parse()?)?;
     bank.add(&[Item::new(format!("item-of-{id}"))?]).await?;

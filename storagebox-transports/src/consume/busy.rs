@@ -6,15 +6,15 @@ use std::time::Duration;
 use storagebox_core::Key;
 use tokio::time::Instant;
 
-/// The entities with a message in progress.
+/// The entities that have a message in progress.
 pub(super) struct Busy {
     runs: HashMap<Key, Run>,
-    /// The longest time that other messages wait for one run.
+    /// The longest time for which one run makes later messages wait.
     patience: Duration,
 }
 
 struct Run {
-    /// The time at which other messages stop waiting for this run, because the run may hang.
+    /// The time at which other messages stop waiting for this run, which may hang.
     until: Instant,
     is_alone: bool,
 }
@@ -44,7 +44,7 @@ impl Busy {
         self.waited_for().map(|run| run.until).min()
     }
 
-    /// Returns whether other messages wait for a lone run.
+    /// Returns whether other messages wait for a message that runs alone.
     pub(super) fn is_alone(&self) -> bool {
         self.waited_for().any(|run| run.is_alone)
     }

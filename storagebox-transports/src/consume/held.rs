@@ -17,14 +17,12 @@ const EXTENSIONS: u32 = 3;
 /// The shortest period of a tokio timer.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// A delivery, and the task that extends its lease.
 pub(super) struct Held<D> {
     delivery: Arc<D>,
     lease: Duration,
     keeper: Keeper,
 }
 
-/// The result of the settlement.
 pub(super) struct Settled {
     pub(super) result: Result<(), BoxError>,
     pub(super) failed_extensions: u64,
@@ -50,7 +48,6 @@ impl<D: Delivery> Held<D> {
         self.lease
     }
 
-    /// Records in the queue that the message is about to run alone.
     pub(super) async fn begin_alone(&self) -> Result<(), BoxError> {
         timeout(self.lease, self.delivery.begin_alone()).await?
     }

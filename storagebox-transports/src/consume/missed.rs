@@ -9,7 +9,7 @@ use storagebox_core::{BoxError, Error, ErrorKind};
 use tokio::time::Instant;
 use tracing::{debug, error, warn};
 
-/// The shortest time between two log entries at `WARN` about errors of one kind.
+/// The shortest time between two warnings about errors of the same kind.
 const RARELY: Duration = Duration::from_secs(300);
 
 /// When each kind of error was last logged.
@@ -17,7 +17,7 @@ const RARELY: Duration = Duration::from_secs(300);
 pub(super) struct Missed(HashMap<String, Instant>);
 
 impl Missed {
-    /// Logs an error of the stream. Returns the error if no retry can help.
+    /// Logs an error of the stream. Returns the error if a retry cannot succeed.
     pub(super) fn note(&mut self, error: BoxError) -> Option<Arc<Error>> {
         let text = with_causes(error.as_ref());
         let error = match error.downcast::<Error>() {
@@ -35,7 +35,7 @@ impl Missed {
         None
     }
 
-    /// Logs that a message was not settled. Returns the error if no retry of any settlement can help.
+    /// Logs that a message was not settled. Returns the error if the queue will refuse every later settlement.
     pub(super) fn note_unsettled(&mut self, error: BoxError) -> Option<Arc<Error>> {
         let text = with_causes(error.as_ref());
         match error.downcast::<Error>() {
@@ -68,12 +68,11 @@ impl Missed {
     }
 }
 
-/// Returns whether an error of this kind lasts until a person changes the server, the queue or the user's rights.
+/// Returns whether an error of this kind lasts until a person corrects the server, the queue or the user's rights.
 fn is_final(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Denied | ErrorKind::Unsupported | ErrorKind::Corrupt | ErrorKind::InvalidInput)
 }
 
-/// Returns the text of the error and its causes.
 fn with_causes(error: &(dyn StdError + 'static)) -> String {
     let mut shown = error.to_string();
     let mut next = error.source();

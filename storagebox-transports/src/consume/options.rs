@@ -13,7 +13,7 @@ use crate::delivery::Received;
 /// The future that stops the loop.
 type Until = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The function that is called with the result of each message.
+/// The function that is called with each message and its result.
 type Observer = Box<dyn Fn(&Received, &Result<Outcome, ProcessError>) + Send + Sync>;
 
 /// The options of [`consume`](super::consume).
@@ -23,7 +23,6 @@ pub struct ConsumeOptions {
     pub(super) settings: Settings,
 }
 
-/// The settings that stay the same throughout a loop.
 pub(super) struct Settings {
     pub(super) concurrency: usize,
     pub(super) prefetch: usize,

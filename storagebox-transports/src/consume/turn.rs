@@ -1,4 +1,4 @@
-//! Allows one lone run at a time in all loops of a runtime, because these loops may end together.
+//! Lets one message at a time run alone, in all loops of a runtime, because these loops may end together.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -10,13 +10,11 @@ use tokio::time::timeout;
 
 static TURNS: LazyLock<Mutex<HashMap<Id, Weak<Queue<()>>>>> = LazyLock::new(Mutex::default);
 
-/// The lock for the lone runs of one runtime. Each runtime has its own lock, because runtimes may have different
-/// clocks.
+/// The lock for running a message alone. Each runtime has its own lock, because runtimes may have different clocks.
 #[derive(Clone)]
 pub(super) struct Turn(Arc<Queue<()>>);
 
 impl Turn {
-    /// Returns the lock of the current runtime.
     pub(super) fn here() -> Self {
         let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
         turns.retain(|_, turn| turn.strong_count() > 0);
@@ -26,7 +24,7 @@ impl Turn {
         Self(known)
     }
 
-    /// Waits until no other lone run is in progress, but at most for `patience`.
+    /// Waits until no other message runs alone. Returns `None` after the time `patience`.
     pub(super) async fn take(&self, patience: Duration) -> Option<MutexGuard<'_, ()>> {
         // The other run may hang.
         timeout(patience, self.0.lock()).await.ok()

@@ -7,14 +7,12 @@ use tracing::warn;
 
 use crate::delivery::Settle;
 
-/// The value that stands for `park_after` in the limit of lone runs if `park_after` is not set.
+/// The default of `park_after` for messages that end their worker.
 const ENDS: u32 = 5;
 
-/// The number of lone runs that are allowed in addition to `park_after`. A lone run may also end because the worker is
-/// killed from outside.
+/// How often a message may run alone beyond `park_after`, because other causes may end the worker too.
 const MORE: u32 = 3;
 
-/// The rules that decide when a message is retried and when it is parked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policy {
     pub(super) first_pause: Duration,
@@ -23,7 +21,8 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// Decides the settlement of a message. `share` is the jitter of the pause of a retry, from 0 to 1.
+    /// Decides whether a message is acknowledged, retried or parked. `share` is the random part of the pause, from 0 to
+    /// 1.
     pub(super) fn settle(&self, result: &Result<Outcome, ProcessError>, attempt: u32, share: f64) -> Settle {
         match result {
             Ok(_) => Settle::Ack,
@@ -35,7 +34,7 @@ impl Policy {
         }
     }
 
-    /// Returns an error if the message has had its maximum number of lone runs without a settlement.
+    /// Returns an error if the message has run alone the maximum number of times without a settlement.
     pub(super) fn check(&self, lapsed: Option<u32>) -> Result<(), BoxError> {
         let most = self.park_after.unwrap_or(ENDS).saturating_add(MORE);
         let Some(runs) = lapsed.filter(|runs| *runs >= most) else { return Ok(()) };
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn park_after_parks_only_messages_whose_handler_fails() {
+    fn attempt_limit_parks_only_messages_whose_handler_fails() {
         let settle = |error, attempt| POLICY.settle(&Err(error), attempt, 1.0);
         let handler = || ProcessError::Handler("no".into());
         assert_eq!(settle(handler(), 3), Settle::Park);

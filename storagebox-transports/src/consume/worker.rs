@@ -24,7 +24,6 @@ const NOT_NOTED: &str = "the queue did not record that the message is about to r
 pub(super) struct Worker<D> {
     processor: Processor,
     settings: Settings,
-    /// The waiting messages, in the order of their arrival.
     waiting: VecDeque<Waiting<D>>,
     busy: Busy,
     turn: Turn,
@@ -39,9 +38,8 @@ struct Waiting<D> {
     message: Message,
 }
 
-/// A copy that was settled, and how.
 pub(super) struct Ended {
-    /// `None` for a copy that was settled without being processed.
+    /// The processed message, or `None` if the copy was settled without being processed.
     pub(super) processed: Option<Processed>,
     pub(super) settle: Settle,
     pub(super) settled: Settled,
@@ -65,8 +63,8 @@ impl<D: Delivery> Worker<D> {
         held < self.settings.concurrency.saturating_add(self.settings.prefetch) && self.held_up_until().is_none()
     }
 
-    /// Returns until when the loop takes no messages, because a message runs alone or waits to run alone. Returns
-    /// `None` if the loop may take messages now.
+    /// Returns until when the loop takes no messages because a message must run alone, or `None` if the loop may take
+    /// messages.
     pub(super) fn held_up_until(&self) -> Option<Instant> {
         // The lone message may end the worker, and with it every message that the worker has taken.
         self.busy.until().filter(|_| self.busy.is_alone() || self.suspect().is_some())
@@ -76,8 +74,8 @@ impl<D: Delivery> Worker<D> {
         !self.waiting.is_empty()
     }
 
-    /// Adds a delivery to the waiting messages. Parks the delivery if it is malformed or has ended its workers too
-    /// often.
+    /// Adds a delivery to the waiting messages. Parks the delivery if it is malformed, or if its message ended too many
+    /// workers.
     pub(super) fn receive(&mut self, delivery: D, entity_of: &impl Fn(&Received) -> Result<Key, BoxError>) {
         let held = Held::new(delivery, self.settings.lease);
         match self.settings.policy.check(held.delivery().lapsed()).and_then(|()| message(held.delivery(), entity_of)) {
@@ -89,7 +87,7 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
-    /// Counts an error of the stream. Returns true if no retry can help, and then gives back all waiting messages.
+    /// Counts an error of the stream. Returns true if the loop must end, because a retry cannot succeed.
     pub(super) fn misses(&mut self, error: BoxError) -> bool {
         self.consumed.stream_errors += 1;
         let last = self.missed.note(error);
@@ -105,7 +103,7 @@ impl<D: Delivery> Worker<D> {
         is_over
     }
 
-    /// Begins to process waiting messages, the oldest first, as far as the settings and the entities in progress allow.
+    /// Begins to process the oldest waiting messages, up to the allowed concurrency.
     pub(super) fn begin(&mut self) {
         while self.running.len() < self.settings.concurrency {
             let next = self.next();
@@ -122,7 +120,6 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
-    /// Returns the index of the next message to run, or `None` if no message may begin now.
     fn next(&self) -> Option<usize> {
         // A message that may have crashed a worker is next, and begins once nothing else runs, so that a crash cannot
         // be the fault of another message. Without such a message, the oldest message whose entity is free is next.
@@ -142,7 +139,6 @@ impl<D: Delivery> Worker<D> {
         (0..self.waiting.len()).find(|at| self.waiting[*at].held.is_suspect() && is_next(*at))
     }
 
-    /// Gives back all waiting messages.
     pub(super) fn give_back(&mut self) {
         for Waiting { held, .. } in std::mem::take(&mut self.waiting) {
             self.put(held, Settle::Retry { after: Duration::ZERO });
@@ -153,13 +149,13 @@ impl<D: Delivery> Worker<D> {
         self.running.spawn(async move { Ended { processed: None, settle, settled: held.settle(settle).await } });
     }
 
-    /// Waits until a copy was settled, and returns it. Returns `None` if no copy is in progress.
+    /// Waits until a copy is settled. Returns `None` if no copy is in progress.
     pub(super) async fn ended(&mut self) -> Option<Result<Ended, JoinError>> {
         self.running.join_next().await
     }
 
-    /// Counts a settled copy and frees its entity. Returns true if the queue refuses every settlement, and then gives
-    /// back all waiting messages.
+    /// Counts a settled copy and frees its entity. Returns true if the loop must end, because the queue refuses every
+    /// settlement.
     pub(super) fn count(&mut self, ended: Result<Ended, JoinError>) -> bool {
         let ended = match ended {
             Ok(ended) => ended,
@@ -201,8 +197,7 @@ fn message(
     Ok(Message { id, token, entity, body })
 }
 
-/// Processes a message. With a `turn`, first waits until no other message runs alone and the queue has recorded the
-/// run.
+/// Processes a message. With a `turn`, the message runs alone.
 async fn process<D: Delivery>(
     held: &Held<D>,
     message: &Message,

@@ -15,13 +15,12 @@ use crate::address::{Address, Form, Login};
 const FORM: Form = Form {
     transport: "nats",
     schemes: &[("nats://", false), ("tls://", true)],
-    beginning: "must be nats://user:password@host:port, or tls:// for encryption; commas separate several of one cluster",
+    beginning: "must be nats://user:password@host:port, or tls:// for encryption; commas separate a cluster's nodes",
     keys: &["tls"],
     instead: "sends the password to another machine unencrypted; write tls://, or tls=off to allow it",
 };
 
-/// The last refusal that the server reported. The server reports a refusal as an event, and does not answer the refused
-/// call.
+/// The last refusal that the server reported.
 #[derive(Clone, Default)]
 pub(super) struct Refusals(Arc<Mutex<Option<String>>>);
 
@@ -34,7 +33,6 @@ impl Refusals {
         *self.last() = None;
     }
 
-    /// Records the event if the server refused the login or the right to a JetStream subject.
     fn note(&self, event: &Event) {
         // Only a sender needs a right to another subject.
         let said = event.to_string();
@@ -44,8 +42,9 @@ impl Refusals {
         }
     }
 
-    /// Converts an error of the driver. A refusal that the server reported becomes the cause of the new error.
+    /// Converts an error of the driver. The cause is the last refusal of the server, if there is one.
     pub(super) fn explain(&self, error: BoxError) -> Error {
+        // The server reports a refusal as an event, and leaves the refused call unanswered.
         if let Some(said) = self.last().take() {
             return denied().caused_by(said).on("nats");
         }
@@ -61,7 +60,6 @@ fn denied() -> Error {
     Error::new(ErrorKind::Denied, "the server refused the login, or the user lacks a right; the cause says which")
 }
 
-/// Returns whether the error says that a stream or a consumer does not exist.
 fn missing(error: &BoxError) -> bool {
     let gone = [ErrorCode::CONSUMER_NOT_FOUND, ErrorCode::STREAM_NOT_FOUND];
     said(error).is_some_and(|said| gone.contains(&said.error_code()))
@@ -79,7 +77,7 @@ fn said(error: &BoxError) -> Option<jetstream::Error> {
     }
 }
 
-/// Returns the addresses without their login, and the login.
+/// Returns the addresses without the login, and the login that all of them share.
 fn read(text: &str) -> Result<(Vec<String>, Option<Login>)> {
     // The driver logs addresses.
     let (addresses, _) = FORM.read(text)?;
@@ -88,7 +86,7 @@ fn read(text: &str) -> Result<(Vec<String>, Option<Login>)> {
         return Err(FORM.bad("must have the same user and password in each address"));
     }
     if addresses.iter().any(|address| address.path.as_ref().is_some_and(|path| !path.is_empty())) {
-        return Err(FORM.bad("must end after the port"));
+        return Err(FORM.bad("must have no path after the port"));
     }
     Ok((addresses.iter().map(bare).collect(), login))
 }
@@ -118,7 +116,7 @@ pub(super) async fn connect(text: &str) -> Result<(Client, Refusals)> {
     Ok((client, refusals))
 }
 
-/// Returns the TLS settings, with the ciphers of the process or else those of `ring`.
+/// Returns the TLS settings, with the ciphers that the process has chosen, or with the ciphers of `ring`.
 fn tls() -> Result<ClientConfig> {
     // Without settings, the driver would choose the ciphers of the whole process.
     let chosen = CryptoProvider::get_default().cloned();

@@ -63,7 +63,7 @@ impl Delivery for NatsDelivery {
         self.run.begin_alone().await
     }
 
-    /// Begins another lease of the length that the queue's consumer has. Ignores the argument.
+    /// Begins another lease, whose length is set in the queue's consumer. Ignores the argument.
     async fn extend(&self, _: Duration) -> Result<(), BoxError> {
         self.message.double_ack_with(AckKind::Progress).await
     }

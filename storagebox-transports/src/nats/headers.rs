@@ -9,7 +9,7 @@ use storagebox_core::Outgoing;
 use crate::delivery::Malformed;
 use crate::wire::headers::{ID, TOKEN};
 
-/// The ASCII characters that are percent-encoded in a header. Other characters are encoded if they are not ASCII.
+/// The ASCII characters that a header must percent-encode. Characters outside ASCII are encoded too.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'%');
 
 /// The header with the original subject of a parked message.
@@ -29,7 +29,6 @@ fn encoded(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }
 
-/// Returns the text of a header, or `None` if the message does not have the header.
 pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<'a, str>>, Malformed> {
     let Some(value) = headers.get(name) else {
         return Ok(None);

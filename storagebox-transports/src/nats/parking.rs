@@ -11,7 +11,6 @@ use storagebox_core::BoxError;
 use super::NatsQueue;
 use super::headers::{self, SUBJECT};
 
-/// The stream and the subject of a queue's parked messages.
 #[derive(Clone, Debug)]
 pub(super) struct Parking {
     stream: Config,
@@ -24,8 +23,7 @@ impl Parking {
     }
 }
 
-/// Sends a copy to the stream of parked messages, and waits until the stream has stored it. Creates the stream if it is
-/// missing.
+/// Sends a copy to the stream of parked messages, and waits until the copy is stored. Creates the stream if necessary.
 pub(super) async fn park(message: &Message, parking: &Parking) -> Result<(), BoxError> {
     match park_as_it_fits(message, parking).await {
         Err(error) if error.kind() == PublishErrorKind::StreamNotFound => {
@@ -40,7 +38,7 @@ pub(super) async fn park(message: &Message, parking: &Parking) -> Result<(), Box
     }
 }
 
-/// Parks a copy with the original subject in a header. Leaves out the header if the copy would become too large.
+/// Parks a copy, with its original subject in a header if the header fits.
 async fn park_as_it_fits(message: &Message, parking: &Parking) -> Result<(), PublishError> {
     // A copy without the header is later sent to the first subject of the queue.
     let bare = headers::copied(message.headers.as_ref());
@@ -53,17 +51,16 @@ async fn park_as_it_fits(message: &Message, parking: &Parking) -> Result<(), Pub
     }
 }
 
-/// Sends a copy. Returns an error if a stream other than that of the parked messages stored the copy.
+/// Sends a copy to the stream of parked messages. Returns an error if another stream stored the copy.
 async fn send(message: &Message, parking: &Parking, headers: HeaderMap) -> Result<(), PublishError> {
     let copy = with(headers, PublishMessage::build().payload(message.payload.clone()));
     let stored = message.context.send_publish(parking.subject.clone(), copy).await?.await?;
     match stored.stream == parking.stream.name {
         true => Ok(()),
-        false => Err(PublishError::with_source(PublishErrorKind::Other, "another stream takes the parked messages")),
+        false => Err(PublishError::with_source(PublishErrorKind::Other, "another stream stored the parked message")),
     }
 }
 
-/// Adds headers to a copy, unless the headers are empty.
 fn with(headers: HeaderMap, copy: PublishMessage) -> PublishMessage {
     // An empty set of headers takes room too.
     if headers.is_empty() { copy } else { copy.headers(headers) }
@@ -81,7 +78,7 @@ pub(super) async fn redrive(jetstream: &Context, queue: &NatsQueue) -> Result<u6
     Ok(count)
 }
 
-/// Returns the first message of the stream at or after this sequence number.
+/// Returns the first message of the stream whose sequence number is at least `sequence`.
 async fn first(parked: &Stream, subject: &str, sequence: u64) -> Result<Option<StreamMessage>, BoxError> {
     match parked.get_first_raw_message_by_subject(subject, sequence).await {
         Ok(message) => Ok(Some(message)),

@@ -7,7 +7,7 @@ use async_nats::jetstream::{consumer, stream};
 const LEASE: Duration = Duration::from_secs(30);
 const UNSETTLED: u32 = 1_000;
 const PREFETCH: u32 = 16;
-/// The maximum age of a note on a delivery. The server delivers an unsettled message again long before that.
+/// How long the note on a message is kept, which is much longer than a lease.
 const NOTES_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A stream with its durable consumer, the stream of its parked messages, and a stream of notes on messages that come
@@ -118,7 +118,7 @@ impl NatsQueue {
         format!("{}-runs", self.stream)
     }
 
-    /// Returns the text with which the subjects of the notes on deliveries begin.
+    /// Returns the prefix of the subjects of the notes on deliveries.
     pub(super) fn runs_subject(&self) -> String {
         format!("storagebox.runs.{}", self.stream)
     }
@@ -143,8 +143,7 @@ impl NatsQueue {
         }
     }
 
-    /// Returns the settings of the stream of parked messages, which keeps messages until they are sent again or
-    /// deleted.
+    /// Returns the settings of the stream of parked messages.
     pub(super) fn parked_config(&self) -> stream::Config {
         stream::Config {
             name: self.parked_stream.clone(),
@@ -154,7 +153,7 @@ impl NatsQueue {
         }
     }
 
-    /// Returns the settings of the stream of notes, which keeps the last note on each message of the queue.
+    /// Returns the settings of the stream of notes, which keeps only the last note on each message.
     pub(super) fn runs_config(&self) -> stream::Config {
         stream::Config {
             name: self.runs_stream(),

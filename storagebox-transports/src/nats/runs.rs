@@ -11,16 +11,15 @@ use tracing::debug;
 
 use super::NatsQueue;
 
-/// The last note on the deliveries of a message.
+/// The last note that is stored about the deliveries of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Note {
     /// The delivery with this number was settled.
     Settled(u64),
-    /// This number of lone runs has begun since the last settlement.
+    /// The message has begun to run alone this many times since its last settlement.
     Alone(u32),
 }
 
-/// The notes on the messages of a queue, at most one per message.
 #[derive(Clone)]
 pub(super) struct Runs(Arc<Notes>);
 
@@ -30,7 +29,7 @@ struct Notes {
     subject: String,
 }
 
-/// One delivery of a message, with the number of the message's lone runs according to the last note.
+/// One delivery of a message, and how often the message has run alone since its last settlement.
 pub(super) struct Run {
     notes: Arc<Notes>,
     subject: String,
@@ -44,7 +43,7 @@ impl Runs {
         Ok(Self(Arc::new(Notes { context, stream, subject: queue.runs_subject() })))
     }
 
-    /// Reads the note on a message. `message` is the sequence number of the message, and `delivery` the number of the
+    /// Reads the note on the message with the sequence number `message`. `delivery` is the number of the current
     /// delivery.
     pub(super) async fn of(&self, message: u64, delivery: u64) -> Result<Run, BoxError> {
         // Before the first delivery, there is no note.
@@ -54,7 +53,8 @@ impl Runs {
     }
 }
 
-/// Returns the number of lone runs since the last settlement, or `None` if the previous delivery was settled.
+/// Returns how often the message has run alone since its last settlement, or `None` if the previous delivery was
+/// settled.
 fn lapsed(note: Option<Note>, delivery: u64) -> Option<u32> {
     match note {
         Some(Note::Settled(settled)) if settled.checked_add(1) == Some(delivery) => None,
@@ -82,7 +82,7 @@ impl Run {
         self.note(Note::Alone(self.lapsed.unwrap_or_default().saturating_add(1))).await
     }
 
-    /// Records that the message is given back.
+    /// Records that the worker returns the message to the queue, so that the message need not run alone next time.
     pub(super) async fn is_given_back(&self) {
         // If that fails, the message runs alone at its next delivery, which does no harm.
         if let Err(error) = self.note(Note::Settled(self.delivery)).await {
@@ -90,7 +90,7 @@ impl Run {
         }
     }
 
-    /// Deletes the note on a finished message.
+    /// Deletes the note, because the message is finished.
     pub(super) async fn is_over(&self) {
         // If that fails, the note expires later.
         if self.delivery > 1
@@ -115,7 +115,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// Reads a note from its text. Returns `None` for a text that is not a note.
+/// Parses a note. Returns `None` for a text that is not a note.
 fn read(text: &[u8]) -> Option<Note> {
     match std::str::from_utf8(text).ok()?.split_once(' ')? {
         ("settled", delivery) => delivery.parse().ok().map(Note::Settled),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_unsettled_delivery_has_lapsed() {
+    fn lapsed_is_none_only_if_the_previous_delivery_was_settled() {
         assert_eq!([lapsed(Some(Note::Settled(3)), 4), lapsed(Some(Note::Settled(2)), 4)], [None, Some(0)]);
         assert_eq!([lapsed(Some(Note::Alone(7)), 4), lapsed(None, 4)], [Some(7), Some(0)]);
     }

@@ -13,7 +13,7 @@ use crate::reconnect::Pauses;
 
 /// How long the server keeps a worker's request for messages.
 const EXPIRES: Duration = Duration::from_secs(30);
-/// The time between two heartbeats of the server for a worker's request. Two missing heartbeats are an error.
+/// The time between two heartbeats of the server during a request for messages.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 pub(super) fn deliveries(
@@ -47,7 +47,7 @@ impl Source {
         }
     }
 
-    /// Creates the stream and the consumer if the error says that one is missing.
+    /// Creates the stream and the consumer if the error says that one of them is missing.
     async fn make_again(&self, error: &Error) {
         // A worker without the right to create them waits until another client has.
         if error.kind() == ErrorKind::NotSetUp && self.connection.setup(&self.queue).await.is_ok() {

@@ -18,7 +18,7 @@ use crate::wire::{BODY, ID, TOKEN, received};
 pub struct PostgresDelivery {
     queues: PostgresQueues,
     number: i64,
-    /// The receipt of this delivery.
+    /// The receipt of this delivery: a number that no other delivery has.
     lease: i64,
     attempt: u32,
     lapsed: Option<u32>,

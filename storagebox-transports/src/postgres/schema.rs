@@ -2,7 +2,7 @@
 
 use storagebox_core::{Error, Result};
 
-/// The name of a schema that needs no quotes.
+/// The name of a schema that needs no quotes in a statement.
 #[derive(Clone, Debug)]
 pub(super) struct Schema(String);
 
@@ -13,7 +13,7 @@ impl Default for Schema {
 }
 
 impl Schema {
-    /// Checks that the name cannot inject a statement, and that PostgreSQL does not silently truncate it.
+    /// Checks that the name cannot inject a statement and is not too long for PostgreSQL.
     pub(super) fn new(name: &str) -> Result<Self> {
         let is_first = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
         let is_rest = |byte: u8| is_first(byte) || byte.is_ascii_digit();
@@ -30,7 +30,7 @@ impl Schema {
         Err(Error::misconfigured("schema", why).on("postgres"))
     }
 
-    /// Returns the text with the name of the schema in place of `{schema}`.
+    /// Replaces `{schema}` in the text with the name of the schema.
     pub(super) fn fill(&self, sql: &str) -> String {
         sql.replace("{schema}", &self.0)
     }

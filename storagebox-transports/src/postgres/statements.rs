@@ -6,7 +6,6 @@ use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
 use super::schema::Schema;
 
-/// The statements, with the name of the schema in them.
 #[derive(Debug)]
 pub(super) struct Statements {
     pub(super) setup: SqlStr,
@@ -40,7 +39,7 @@ impl Statements {
     }
 }
 
-/// Converts a duration to the microseconds that the statements take.
+/// Converts a duration to microseconds, which the statements expect.
 pub(super) fn micros(duration: Duration) -> i64 {
     // A longer time is not a valid interval.
     const MOST: i64 = storagebox_core::MAX_DURATION.as_micros() as i64;

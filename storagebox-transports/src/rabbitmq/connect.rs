@@ -24,12 +24,11 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const FORM: Form = Form {
     transport: "rabbitmq",
     schemes: &[("amqp://", false)],
-    beginning: "must be amqp://user:password@host:port/vhost; the adapter has no TLS",
+    beginning: "must be amqp://user:password@host:port/vhost; TLS is not supported",
     keys: &["channel_max", "frame_max", "heartbeat", "tls"],
     instead: "sends the password to another machine unencrypted; write tls=off to allow it, as inside a tunnel",
 };
 
-/// The address of the broker, the login and the timeout of its answers.
 #[derive(Clone)]
 pub(super) struct Access {
     address: Arc<AMQPUri>,
@@ -50,7 +49,7 @@ impl Access {
         Ok(Self { address: Arc::new(uri), login: Arc::new(address.login.unwrap_or_else(guest)), timeout: TIMEOUT })
     }
 
-    /// Opens a channel on a new connection. The connection closes with its last channel.
+    /// Opens a channel on a new connection, which closes with its last channel.
     pub(super) async fn channel(&self) -> Result<Channel> {
         let connection = self.connection().await?;
         self.in_time(connection.create_channel()).await
@@ -67,7 +66,7 @@ impl Access {
         self.in_time(Connection::connector((*self.address).clone(), runtime, dialed, properties)).await
     }
 
-    /// Waits for the answer to a call, up to the timeout.
+    /// Waits for the answer to a call. Returns an error after the timeout.
     pub(super) async fn in_time<T>(&self, call: impl Future<Output = lapin::Result<T>>) -> Result<T> {
         let answer = tokio::time::timeout(self.timeout, call).await;
         let late = |_| Error::unknown(format!("there was no answer within {:?}", self.timeout)).on("rabbitmq");
@@ -110,7 +109,7 @@ thread_local! {
     static HUSHED: RefCell<Option<DefaultGuard>> = const { RefCell::new(None) };
 }
 
-/// Stops the log of the driver's own thread.
+/// Suppresses the log lines of the driver's thread.
 fn hush() {
     // At `TRACE`, the driver logs each frame, also the frame with the password.
     if thread::current().name() == Some("lapin-io-loop") {
@@ -118,7 +117,7 @@ fn hush() {
     }
 }
 
-/// The meaning of the reply codes. A call with a code that is not in the table may have been applied.
+/// The meaning of the broker's reply codes. A call that ends with a code outside this list may have been applied.
 const CODES: &[(u16, ErrorKind, &str)] = &[
     (403, ErrorKind::Denied, "the broker refused the login, or the user lacks a right; the cause says which"),
     (404, ErrorKind::NotSetUp, "the queue does not exist"),
@@ -127,7 +126,6 @@ const CODES: &[(u16, ErrorKind, &str)] = &[
     (540, ErrorKind::Unsupported, "the broker does not know the call; it needs RabbitMQ 3.10 or later"),
 ];
 
-/// Converts an error of the driver.
 pub(super) fn error(error: lapin::Error) -> Error {
     let (kind, message) = match error.kind() {
         lapin::ErrorKind::ProtocolError(said) if said.get_id() == 530 => of_vhost(said.get_message().as_str()),
@@ -147,9 +145,9 @@ fn of_vhost(said: &str) -> (ErrorKind, &'static str) {
     }
 }
 
-/// Converts a name to a short string of the protocol.
+/// Converts a text to the protocol's string of at most 255 bytes.
 pub(super) fn short(text: impl Display) -> Result<ShortString, BoxError> {
-    ShortString::try_new(text.to_string()).map_err(|_| "a name of RabbitMQ has at most 255 bytes".into())
+    ShortString::try_new(text.to_string()).map_err(|_| "a RabbitMQ name must have at most 255 bytes".into())
 }
 
 #[cfg(test)]
@@ -157,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invalid_rabbitmq_address_is_refused_without_showing_it() {
+    fn error_for_an_invalid_rabbitmq_address_does_not_show_it() {
         for address in [
             "hunter2",
             "http://ann:hunter2@localhost",
@@ -176,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_a_rabbitmq_address_is_read() {
+    fn every_component_of_a_rabbitmq_address_is_read() {
         let access = Access::new("amqp://ann:secret@[::1]:7/a%2fb?heartbeat=9").unwrap();
         let AMQPAuthority { host, port, userinfo } = &access.address.authority;
         assert_eq!((host.as_str(), *port, access.address.vhost.as_str()), ("::1", 7, "a/b"));

@@ -9,12 +9,12 @@ use crate::delivery::{Malformed, Received};
 use crate::wire;
 use crate::wire::headers::{ID, TOKEN};
 
-/// The header with the number of attempts of earlier copies. The broker counts a copy as a new message.
+/// The header that counts the attempts of earlier copies, because the broker counts each copy as a new message.
 const ATTEMPTS: &str = "storagebox-attempts";
 /// The header in which the broker counts how often a message was returned to its queue.
 const COUNT: &str = "x-delivery-count";
 
-/// The delivery mode of messages that the broker writes to disk before it confirms them.
+/// The delivery mode of a message that the broker writes to disk before it confirms the message.
 const PERSISTENT: u8 = 2;
 
 pub(super) fn of(message: &Outgoing) -> BasicProperties {
@@ -34,7 +34,6 @@ fn text(text: &str) -> AMQPValue {
     AMQPValue::LongString(text.into())
 }
 
-/// Reads the content of a delivery.
 pub(super) fn read(delivery: &Delivery) -> Result<Received, Malformed> {
     let properties = &delivery.properties;
     let named = header(properties, ID)?;
@@ -63,7 +62,7 @@ fn earlier(properties: &BasicProperties) -> u32 {
     count(properties, ATTEMPTS).saturating_add(came_back(properties))
 }
 
-/// Returns how often a worker returned this copy to its queue or ended without settling it.
+/// Returns how often a worker returned this copy to its queue, or ended without settling the copy.
 pub(super) fn came_back(properties: &BasicProperties) -> u32 {
     count(properties, COUNT)
 }
@@ -88,13 +87,12 @@ fn number(value: &AMQPValue) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-/// Returns the properties of a copy that waits for its retry. The count of attempts continues.
+/// Returns the properties of a copy that waits for its retry, with the number of attempts so far.
 pub(super) fn for_retry(properties: &BasicProperties) -> BasicProperties {
     after(properties, attempt(properties))
 }
 
-/// Returns the properties of a copy that moves to another queue without an attempt. The count of attempts stays the
-/// same.
+/// Returns the properties of a copy that moves to another queue, with the number of earlier attempts.
 pub(super) fn moved(properties: &BasicProperties) -> BasicProperties {
     after(properties, earlier(properties))
 }
@@ -105,7 +103,7 @@ fn after(properties: &BasicProperties, attempts: u32) -> BasicProperties {
     copied(properties).with_headers(headers)
 }
 
-/// Returns the properties of a copy that is parked or sent again. The count of attempts begins at zero.
+/// Returns the properties of a copy that is parked or sent again, without the number of attempts.
 pub(super) fn anew(properties: &BasicProperties) -> BasicProperties {
     copied(properties).with_headers(headers(properties))
 }
@@ -119,14 +117,14 @@ fn headers(properties: &BasicProperties) -> FieldTable {
     headers
 }
 
-/// Returns whether the broker adds this header or acts on it.
+/// Returns whether the broker sets this header or acts on it.
 fn is_for_the_broker(name: &str) -> bool {
     // With such a header, a copy would go to more queues, or the broker would drop it as part of a cycle.
     let begins = ["x-death", "x-first-death-", "x-last-death-"].iter().any(|part| name.starts_with(part));
     begins || ["CC", "BCC", COUNT, "x-acquired-count", ATTEMPTS].contains(&name)
 }
 
-/// Copies the properties without the headers, the expiry and the user's name.
+/// Returns the properties without the headers, the expiry and the user's name.
 fn copied(properties: &BasicProperties) -> BasicProperties {
     // An expiry would delete a parked copy. The broker refuses a copy with the name of another user.
     let mut copy = BasicProperties::default().with_delivery_mode(PERSISTENT);

@@ -14,7 +14,7 @@ use storagebox_core::BoxError;
 use super::{RabbitQueue, RabbitQueues, copies, parking};
 use crate::delivery::{Delivery, Malformed, Received, Settle};
 
-/// The options that return a message to the queue.
+/// The options of a rejection that returns the message to its queue.
 const BACK: BasicRejectOptions = BasicRejectOptions { requeue: true };
 
 /// One copy of a message of a [`RabbitQueue`].
@@ -26,12 +26,11 @@ pub struct RabbitDelivery {
     origin: Origin,
 }
 
-/// Where a message comes from: its connection, its queue and its channel.
 #[derive(Clone)]
 pub(super) struct Origin {
     pub(super) connection: RabbitQueues,
     pub(super) queue: Arc<RabbitQueue>,
-    /// The channel on which the message arrived. The message belongs to this worker while the channel is open.
+    /// The channel on which the message arrived, and which must stay open until the message is settled.
     pub(super) channel: Channel,
 }
 
@@ -40,7 +39,7 @@ impl RabbitDelivery {
         Self { received: copies::read(&message), message, is_alone, origin }
     }
 
-    /// Returns whether the message comes from the main queue and was returned there by a worker.
+    /// Returns whether a worker returned the message to the main queue, or ended without settling the message.
     pub(super) fn is_suspect(&self) -> bool {
         !self.is_alone && copies::came_back(&self.message.properties) > 0
     }
@@ -60,7 +59,7 @@ impl RabbitDelivery {
         self.answered(self.message.acker.ack(BasicAckOptions::default())).await
     }
 
-    /// Waits for the answer to a settlement. Returns an error if the message no longer belonged to this worker.
+    /// Waits for the answer to a settlement. Returns an error if the channel of the message was closed.
     async fn answered(&self, answer: impl Future<Output = lapin::Result<bool>>) -> Result<(), BoxError> {
         match self.origin.connection.access.in_time(answer).await? {
             true => Ok(()),
@@ -96,7 +95,7 @@ impl Delivery for RabbitDelivery {
         copies::attempt(&self.message.properties)
     }
 
-    /// Returns the broker's count of returns for a message that runs alone.
+    /// Returns how often the message was returned to its queue, or `None` if the message need not run alone.
     fn lapsed(&self) -> Option<u32> {
         // Each worker gets one message at a time from the queue of messages that run alone, so each return follows a
         // lone run.

@@ -9,12 +9,11 @@ use storagebox_core::{BoxError, Error, ErrorKind};
 use super::connect::short;
 use super::{RabbitQueue, RabbitQueues, copies};
 
-/// Puts a copy into the queue of parked messages.
 pub(super) async fn park(connection: &RabbitQueues, queue: &RabbitQueue, message: &Delivery) -> Result<(), BoxError> {
     send(connection, queue, &queue.parked_name(), message, copies::anew(&message.properties)).await
 }
 
-/// Puts a copy into the queue of messages that wait to run alone.
+/// Puts a copy into the queue of messages that must run alone.
 pub(super) async fn set_apart(
     connection: &RabbitQueues,
     queue: &RabbitQueue,
@@ -23,7 +22,7 @@ pub(super) async fn set_apart(
     send(connection, queue, &queue.alone_name(), message, copies::moved(&message.properties)).await
 }
 
-/// Puts a copy for a retry into the queue `waiting`: a queue with a pause, or the main queue.
+/// Puts a copy for a retry into the queue `waiting`, which is a queue with a pause or the main queue.
 pub(super) async fn postpone(
     connection: &RabbitQueues,
     queue: &RabbitQueue,
@@ -33,7 +32,7 @@ pub(super) async fn postpone(
     send(connection, queue, waiting, message, copies::for_retry(&message.properties)).await
 }
 
-/// Sends a copy to the queue `to`. If that queue is missing, creates the queues and sends the copy again.
+/// Sends a copy to the queue `to`. If that queue is missing, creates all queues and sends the copy again.
 async fn send(
     connection: &RabbitQueues,
     queue: &RabbitQueue,

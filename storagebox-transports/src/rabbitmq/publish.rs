@@ -12,10 +12,9 @@ use super::RabbitQueues;
 use super::connect::short;
 use super::copies;
 
-/// The most idle channels that are kept for later callers.
 const IDLE: usize = 16;
 
-/// The channels for sending, each used by one caller at a time. A channel is closed if its caller fails or is dropped.
+/// The channels for sending, each for one caller at a time.
 #[derive(Default)]
 pub(super) struct Publishers {
     connection: tokio::sync::Mutex<Option<Connection>>,
@@ -29,14 +28,13 @@ impl Publishers {
 }
 
 impl RabbitQueues {
-    /// Checks that the broker answers.
     pub(super) async fn check(&self) -> Result<(), BoxError> {
         let publisher = self.publisher().await?;
         self.give_back(publisher);
         Ok(())
     }
 
-    /// Returns a channel with confirmations for the use of one caller.
+    /// Returns a channel on which the broker confirms each message.
     pub(super) async fn publisher(&self) -> Result<Channel, BoxError> {
         let idle = { self.publishers.idle().pop() };
         match idle.filter(|channel| channel.status().connected()) {
@@ -58,7 +56,7 @@ impl RabbitQueues {
         Ok(channel)
     }
 
-    /// Keeps a channel for the next caller. Only for a channel on which every call has succeeded.
+    /// Keeps a channel on which every call has succeeded, for the next caller.
     pub(super) fn give_back(&self, publisher: Channel) {
         let mut idle = self.publishers.idle();
         if idle.len() < IDLE {
@@ -71,7 +69,7 @@ impl RabbitQueues {
         Ok(self.access.in_time(declaration).await.map(drop)?)
     }
 
-    /// Sends one message and waits until a queue has it.
+    /// Sends one message and waits until a queue has stored it.
     pub(super) async fn send(
         &self,
         publisher: &Channel,
@@ -99,7 +97,7 @@ impl RabbitQueues {
         match self.access.in_time(sent).await? {
             Confirmation::Ack(None) => Ok(()),
             Confirmation::Ack(Some(_)) | Confirmation::Nack(Some(_)) => {
-                Err(Error::new(ErrorKind::NotSetUp, "there is no such queue").on("rabbitmq").into())
+                Err(Error::new(ErrorKind::NotSetUp, "the queue of the message does not exist").on("rabbitmq").into())
             }
             Confirmation::Nack(None) | Confirmation::NotRequested => Err("RabbitMQ did not take the message".into()),
         }

@@ -73,14 +73,13 @@ impl RabbitQueue {
         self.prefetch
     }
 
-    /// Returns the arguments of the main queue. The broker parks a message that reaches the limit.
+    /// Returns the arguments of a queue that parks a message if it comes back more than `delivery_limit` times.
     fn arguments(&self, delivery_limit: u32) -> FieldTable {
         let mut arguments = dead_lettering_to(&self.parked_name());
         arguments.insert("x-delivery-limit".into(), AMQPValue::LongLongInt(delivery_limit.into()));
         arguments
     }
 
-    /// Returns the names and arguments of all queues.
     pub(super) fn all(&self) -> Vec<(String, FieldTable)> {
         // The broker expires the messages of a queue in order, so each pause has a queue of its own.
         let waiting = self.pauses.iter().map(|pause| (self.waiting_name(*pause), self.waiting_arguments(*pause)));
@@ -91,8 +90,8 @@ impl RabbitQueue {
         first.chain(waiting).collect()
     }
 
-    /// Returns the queue whose pause is the shortest that is long enough, or else the longest. Returns `None` without
-    /// pauses.
+    /// Returns the retry queue with the shortest pause of at least `pause`, or else with the longest pause. Returns
+    /// `None` if there is no retry queue.
     pub(super) fn waiting(&self, pause: Duration) -> Option<String> {
         let fitting = self.pauses.iter().find(|fitting| **fitting >= pause);
         fitting.or(self.pauses.last()).map(|pause| self.waiting_name(*pause))
@@ -109,14 +108,13 @@ impl RabbitQueue {
     }
 }
 
-/// Returns the arguments of a plain quorum queue.
 fn plain() -> FieldTable {
     let mut arguments = FieldTable::default();
     arguments.insert("x-queue-type".into(), text("quorum"));
     arguments
 }
 
-/// Returns the arguments of a quorum queue that moves messages which expire or reach the limit to the queue `name`.
+/// Returns the arguments of a quorum queue that moves its dead letters to the queue `name`.
 fn dead_lettering_to(name: &str) -> FieldTable {
     // It keeps such a message until `name` has stored it.
     let mut arguments = plain();

@@ -45,7 +45,7 @@ impl Source {
         outcome
     }
 
-    /// Creates the queues if the error says that one is missing.
+    /// Creates all queues if the error says that a queue is missing.
     async fn make_again(&self, error: &BoxError) {
         // A worker without the right to create them waits until another client has.
         if is_gone(error) && self.connection.setup(&self.queue).await.is_ok() {
@@ -97,7 +97,6 @@ impl Source {
     }
 }
 
-/// The open consumers of a stream of deliveries.
 struct Open {
     queue: Consumer,
     /// The consumer of messages that run alone.
@@ -105,7 +104,7 @@ struct Open {
     origin: Origin,
 }
 
-/// A channel whose consumers are being opened. Dropping this value closes the channel unless both consumers are open.
+/// A channel that is closed on drop unless both of its consumers are open.
 struct Opening {
     channel: Channel,
     has_consumers: bool,
@@ -120,7 +119,7 @@ impl Drop for Opening {
     }
 }
 
-/// Gives back the messages that were fetched and not returned by the stream.
+/// Gives back the messages that were fetched and that the stream has not returned.
 impl Drop for Source {
     fn drop(&mut self) {
         // The deliveries that the stream has returned keep the channel open.
@@ -131,7 +130,7 @@ impl Drop for Source {
     }
 }
 
-/// Cancels a consumer and gives back its fetched messages. Stops at the first error.
+/// Cancels a consumer and gives back the messages that it has fetched. Stops at the first error.
 async fn give_back(mut consumer: Consumer, is_alone: bool, origin: Origin) {
     // The broker delivers the remaining messages again when the channel is closed.
     let cancelled = origin.channel.basic_cancel(consumer.tag(), BasicCancelOptions::default());

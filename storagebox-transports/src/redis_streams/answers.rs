@@ -3,7 +3,7 @@
 use redis::RedisError;
 use storagebox_core::{Error, ErrorKind};
 
-/// The meanings of error texts: of a missing group, and of a script whose user or server lacks a right or a command.
+/// Parts of the server's error texts, each with the kind and the text of the error for the caller.
 const SAID: &[(&str, ErrorKind, &str)] = &[
     ("NOGROUP", ErrorKind::NotSetUp, "the queue has no group; it was not set up, or the server lost it"),
     ("can't run this command", ErrorKind::Denied, "the user lacks a right; the server says which"),
@@ -12,7 +12,6 @@ const SAID: &[(&str, ErrorKind, &str)] = &[
     ("Unknown Redis command", ErrorKind::Unsupported, "the server lacks a command; the cause says where"),
 ];
 
-/// Converts an error of the server to an error of a queue.
 pub(super) fn of_queue(error: Error) -> Error {
     let Some(said) = said(&error) else { return error };
     match SAID.iter().find(|(text, ..)| said.contains(text)) {

@@ -21,14 +21,14 @@ pub struct RedisDelivery {
     settings: Settings,
     keys: Keys,
     entry: String,
-    /// The number of deliveries of the entry so far, which is the receipt of this delivery.
+    /// How often the entry has been delivered, which is the receipt of this delivery.
     handed_out: u32,
     lapsed: Option<u32>,
     received: Result<Received, Malformed>,
 }
 
-/// An entry as a script returns it: its id, the number of its deliveries, its fields, and the number of its lone runs
-/// if its lease had ended.
+/// An entry from a script: its id, the number of its deliveries, its fields, and how often it has run alone if its
+/// lease had ended.
 pub(super) type Entry = (String, u32, Vec<Vec<u8>>, Option<u32>);
 
 impl RedisDelivery {
@@ -98,7 +98,7 @@ impl Delivery for RedisDelivery {
         self.tell("alone", Duration::ZERO).await
     }
 
-    /// Extends by the lease of the queue, and ignores the argument.
+    /// Begins another lease of the queue's length. Ignores the argument.
     async fn extend(&self, _lease: Duration) -> Result<(), BoxError> {
         // The server compares idle times with the lease of the queue.
         self.tell("extend", Duration::ZERO).await

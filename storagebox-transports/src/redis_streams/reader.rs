@@ -19,16 +19,15 @@ static TAKE: LazyLock<Script> = LazyLock::new(|| script(include_str!("../../lua/
 /// How long the server waits for a new message before it answers a read.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// The longest time between two searches for ended leases. A search is expensive, because it reads all entries that are
-/// handed out.
+/// The longest time between two searches for ended leases.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The answer to a read that waits: the stream, and one entry with its fields.
+/// The server's answer to a blocking read: the stream, and one entry with its fields.
 type Waited = Option<((String, ((String, Vec<Vec<u8>>),)),)>;
 
 pub(super) struct Reader {
     server: Arc<RedisServer>,
-    /// A separate connection for reads that wait. Such a read blocks its connection.
+    /// The connection for blocking reads, because a blocking read delays every other call on its connection.
     waiting: RedisServer,
     settings: Settings,
     keys: Keys,
@@ -68,7 +67,7 @@ impl Reader {
         }
     }
 
-    /// Creates the group again, so that it begins with the oldest message. Returns `error` if that fails.
+    /// Creates the missing group. Returns `error` if the group cannot be created.
     async fn make_again(&self, error: Error) -> Result<()> {
         // The new group also delivers messages that were handed out and not finished.
         make_group(&self.server, &self.settings, &self.keys).await.map_err(|_| error)?;

@@ -6,7 +6,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Starts a server that refuses each login with this code and text. Returns its address and the bytes that it receives.
+/// Starts a server that refuses each login with this reply code and text. Returns the address of the server, and the
+/// bytes from the client.
 pub(crate) async fn refusing(code: u16, why: &str) -> (SocketAddr, JoinHandle<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, close) = (listener.local_addr().unwrap(), close(code, why));

@@ -13,7 +13,7 @@ pub(crate) async fn ack<D: Delivery>(delivery: D) {
     delivery.settle(Settle::Ack).await.unwrap();
 }
 
-/// Checks that the queue delivers no older message: sends a new message, and receives this message next.
+/// Sends a message, which must be the next delivery of the queue.
 pub(crate) async fn only_a_new_one_comes<Q: Queue>(queue: &Q, endpoint: &Endpoint, op: &str) {
     endpoint.send(op, op).await;
     let delivery = take(queue).await;

@@ -13,12 +13,12 @@ use tokio::sync::{Notify, Semaphore};
 
 use super::{Deliveries, Queue};
 
-/// Returns the entity of a message, which is the text of its body.
+/// Returns the entity of a message: the text of the message's body.
 pub(crate) fn entity_of(received: &Received) -> Result<Key, BoxError> {
     Ok(String::from_utf8_lossy(received.body.as_bytes()).as_ref().try_into()?)
 }
 
-/// A handler that adds 1 to the entity's state. Each of its runs waits until the test lets the run pass.
+/// A handler that waits for the test and then adds 1 to the state of the entity.
 pub(crate) struct Counts {
     gate: Semaphore,
     begun: AtomicUsize,
@@ -36,7 +36,6 @@ impl Counts {
         self.begun.load(Ordering::SeqCst)
     }
 
-    /// Waits until `runs` runs of the handler have begun.
     pub(crate) async fn has_begun(&self, runs: usize) {
         loop {
             let next = self.has_begun.notified();
@@ -62,7 +61,7 @@ fn count(state: Option<Payload>) -> usize {
     state.map_or(0, |state| String::from_utf8_lossy(state.as_bytes()).parse().unwrap())
 }
 
-/// An endpoint on a memory store, with a sender to a queue.
+/// A processor on a memory store, with a method that sends messages to the queue.
 pub(crate) struct Endpoint {
     pub(crate) processor: Processor,
     pub(crate) handler: Arc<Counts>,
@@ -72,14 +71,14 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Creates an endpoint whose handler never waits.
+    /// Creates an endpoint whose handler does not wait.
     pub(crate) fn new(queue: &impl Queue) -> Self {
         let endpoint = Self::held(queue);
         endpoint.handler.let_pass(Semaphore::MAX_PERMITS / 2);
         endpoint
     }
 
-    /// Creates an endpoint whose handler waits for [`Counts::let_pass`].
+    /// Creates an endpoint whose handler waits until [`Counts::let_pass`] is called.
     pub(crate) fn held(queue: &impl Queue) -> Self {
         let handler = Counts { gate: Semaphore::new(0), begun: AtomicUsize::new(0), has_begun: Notify::new() };
         let (store, handler) = (MemoryStore::new(), Arc::new(handler));
@@ -97,24 +96,24 @@ impl Endpoint {
         Self { processor, handler, tokens, entities, queue: queue.name() }
     }
 
-    /// Sends a message for this entity. Each further call with the same `op` sends another copy of that message.
+    /// Sends a message for this entity. A call with the same `op` sends a copy of the same message.
     pub(crate) async fn send(&self, op: &str, entity: &str) {
         assert_eq!(self.processor.issue(op, [(self.queue.as_str(), entity)]).await.unwrap(), 1);
     }
 
-    /// Returns how many messages of this entity took effect.
+    /// Returns how many messages have changed this entity.
     pub(crate) async fn effects(&self, entity: &str) -> usize {
         let (key, message) = (entity.parse().unwrap(), "none".parse().unwrap());
         count(self.entities.open(&key, &message, None).await.unwrap().state)
     }
 
-    /// Returns whether the message of this `op` is finished: the token of a finished message is gone.
+    /// Returns whether the message of this `op` is finished and its token is gone.
     pub(crate) async fn is_over(&self, op: &str) -> bool {
         let op: OpId = op.parse().unwrap();
         !self.tokens.exists(&format!("{op}-0").parse().unwrap()).await.unwrap()
     }
 
-    /// Consumes until the loop has reported this many results. Returns what the loop counted, and the results as text.
+    /// Consumes until `results` messages have a result. Returns what the loop counted, and the results as text.
     pub(crate) async fn consume<Q: Queue>(&self, queue: &Q, results: usize) -> (Consumed, Vec<String>) {
         self.consume_from(queue.deliveries(), results, options::<Q>()).await
     }
@@ -132,12 +131,11 @@ impl Endpoint {
     }
 }
 
-/// Returns the options of a worker in these checks.
 pub(crate) fn options<Q: Queue>() -> ConsumeOptions {
     ConsumeOptions::default().lease(Q::LEASE)
 }
 
-/// The results that a loop reported.
+/// The result of each message, as text.
 #[derive(Clone, Default)]
 pub(crate) struct Seen {
     results: Arc<Mutex<Vec<String>>>,
@@ -154,7 +152,7 @@ impl Seen {
         }
     }
 
-    /// Waits until the loop has reported `results` results.
+    /// Waits until `results` messages have a result.
     pub(crate) async fn has(self, results: usize) {
         loop {
             let more = self.more.notified();

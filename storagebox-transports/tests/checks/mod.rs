@@ -11,23 +11,22 @@ use storagebox_conformance::Cut;
 use storagebox_core::{BoxError, Destination, Dispatcher, async_trait};
 use storagebox_transports::Delivery;
 
-/// The default name of a queue.
 pub(crate) const NAME: &str = "orders";
 
 pub(crate) type Deliveries<D> = BoxStream<'static, Result<D, BoxError>>;
 
-/// The longest time that a check waits for a copy before it fails.
+/// How long a check waits for a copy before it fails.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// An empty queue of a transport, and what the checks need to use it.
+/// An empty queue of a transport, with the operations that the checks need.
 #[async_trait]
 pub(crate) trait Queue: Send + Sync {
     type Delivery: Delivery;
 
-    /// The lease of a message that the queue has handed out.
+    /// The lease that the queue gives with each message.
     const LEASE: Duration;
 
-    /// Whether a worker notices that an acknowledgement was lost, because the queue answers each acknowledgement.
+    /// Whether the queue answers each acknowledgement, so that a worker notices a lost acknowledgement.
     const CONFIRMS: bool = true;
 
     /// Returns the destination of the queue's messages.
@@ -35,45 +34,40 @@ pub(crate) trait Queue: Send + Sync {
         NAME.parse().unwrap()
     }
 
-    /// Returns a stream of deliveries for a worker.
     fn deliveries(&self) -> Deliveries<Self::Delivery>;
 
-    /// Returns a dispatcher that sends to the queue.
     fn dispatcher(&self) -> impl Dispatcher + 'static;
 
     /// Sends a copy that is not a valid message.
     async fn send_malformed(&self);
 
-    /// Ends the leases of unsettled messages. Does nothing if they end soon without this call.
+    /// Ends the leases of unsettled messages, or does nothing if the leases end soon by themselves.
     async fn lapse(&self) {}
 
     /// Returns the number of copies that are neither finished nor parked.
     async fn length(&self) -> usize;
 
-    /// Returns the number of parked copies.
     async fn parked(&self) -> usize;
 
-    /// Checks the number of copies that are neither finished nor parked, and the number of parked copies.
+    /// Checks that `length` and `parked` return these numbers.
     async fn holds(&self, length: usize, parked: usize) {
         assert_eq!((self.length().await, self.parked().await), (length, parked));
     }
 
-    /// Sends the parked copies again.
     async fn redrive(&self);
 
     /// Makes the proxy cut the connection at the next acknowledgement.
     fn cut_next_ack(&self, cut: Cut);
 
-    /// Waits until the proxy has cut the connection.
     async fn was_cut(&self);
 }
 
-/// Receives the next copy on a new stream.
+/// Returns the first copy that a new stream delivers.
 pub(crate) async fn take<Q: Queue>(queue: &Q) -> Q::Delivery {
     next(&mut queue.deliveries()).await
 }
 
-/// Returns the next copy. Skips errors, because the connection may have been cut.
+/// Returns the next copy, and skips the errors of a cut connection.
 pub(crate) async fn next<D>(deliveries: &mut Deliveries<D>) -> D {
     let next = async {
         loop {
@@ -89,8 +83,8 @@ pub(crate) fn id(delivery: &impl Delivery) -> String {
     delivery.received().unwrap().id.as_str().to_owned()
 }
 
-/// Creates one test for each case that every queue must pass, or for each named case. Each test gets a queue from
-/// `$fresh`.
+/// Creates a test for each named case, or for all cases that every queue must pass. The function `$fresh` returns a
+/// queue for each test.
 #[macro_export]
 macro_rules! checks {
     ($fresh:path, $attribute:tt, $cases:path: $($case:ident)*) => {$(

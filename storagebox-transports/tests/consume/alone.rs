@@ -15,7 +15,7 @@ fn options() -> ConsumeOptions {
     ConsumeOptions::default().lease(30 * SECOND)
 }
 
-/// Returns a queue whose messages a worker held when it ended without settling them.
+/// Returns a queue with these messages, whose worker received all of them and settled none.
 async fn lapsed(messages: &[(&str, &str)]) -> MemoryQueue {
     let queue = MemoryQueue::default();
     for (id, entity) in messages {
@@ -28,7 +28,7 @@ async fn lapsed(messages: &[(&str, &str)]) -> MemoryQueue {
     queue
 }
 
-/// Runs a worker for half a second and drops it, as if the worker were killed.
+/// Runs a worker for half a second, drops the worker, and ends the leases of its messages.
 async fn dies(queue: &MemoryQueue, processor: &Processor, options: ConsumeOptions) {
     tokio::select! {
         _ = consume(queue.deliveries(), entity_of, processor, options) => unreachable!("the queue does not end"),
@@ -42,7 +42,7 @@ async fn one(queue: &MemoryQueue, processor: &Processor, options: ConsumeOptions
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_whose_worker_ended_run_alone_and_first() {
+async fn messages_of_an_ended_worker_run_first_and_alone() {
     let (queue, log) = (lapsed(&[("1", "a"), ("2", "b")]).await, Log::default());
     for (id, entity) in [("3", "c"), ("4", "d")] {
         queue.put(Ok(received(id, entity)));
@@ -55,7 +55,7 @@ async fn messages_whose_worker_ended_run_alone_and_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn loops_of_one_runtime_have_one_lone_run_at_a_time() {
+async fn only_one_message_per_runtime_runs_alone_at_a_time() {
     let (queues, log) = ([lapsed(&[("1", "a")]).await, lapsed(&[("2", "a")]).await], Log::default());
     let processor = slow(&log);
     let [one, other] = queues.each_ref().map(|queue| consume(first(queue, 1), entity_of, &processor, options()));
@@ -64,7 +64,7 @@ async fn loops_of_one_runtime_have_one_lone_run_at_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lone_run_waits_for_runs_in_progress() {
+async fn message_to_run_alone_waits_for_messages_in_progress() {
     let (queue, log) = (lapsed(&[("2", "b")]).await, Log::default());
     queue.put(Ok(received("3", "c")));
     let fresh = MemoryQueue::default();
@@ -75,7 +75,7 @@ async fn lone_run_waits_for_runs_in_progress() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lone_run_does_not_overtake_older_messages_of_its_entity() {
+async fn message_to_run_alone_overtakes_no_message_of_its_entity() {
     let (queue, log) = (lapsed(&[("2", "a")]).await, Log::default());
     let fresh = MemoryQueue::default();
     for id in ["0", "1"] {
@@ -86,7 +86,8 @@ async fn lone_run_does_not_overtake_older_messages_of_its_entity() {
     assert_eq!(log.take(), ["begin 0", "end 0", "begin 1", "end 1", "begin 2", "end 2"]);
 }
 
-/// A lone run that hangs, and a run that hangs before a lone run, each delay the next run for one lease.
+/// In the first queue, a message hangs while it runs alone. In the second queue, a message hangs while another message
+/// waits to run alone.
 #[tokio::test(start_paused = true)]
 async fn hanging_message_delays_others_for_at_most_one_lease() {
     let alone = lapsed(&[("1", "stuck"), ("2", "a")]).await;
@@ -105,8 +106,7 @@ async fn hanging_message_delays_others_for_at_most_one_lease() {
     }
 }
 
-/// Checks that a message whose handler hangs is parked after `runs` lone runs, and that it is processed after a
-/// redrive.
+/// Checks that a message whose handler hangs is parked after it has run alone `runs` times.
 async fn is_parked_after(runs: u32, options: fn() -> ConsumeOptions) {
     let (queue, log) = (MemoryQueue::default(), Log::default());
     queue.put(Ok(received("1", "a")));
@@ -127,7 +127,7 @@ async fn is_parked_after(runs: u32, options: fn() -> ConsumeOptions) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_that_ends_its_worker_is_parked_after_lone_runs() {
+async fn message_that_repeatedly_ends_its_worker_is_parked() {
     is_parked_after(4, || options().park_after(1)).await;
     is_parked_after(8, options).await;
 }
@@ -152,7 +152,7 @@ async fn messages_behind_a_message_that_ends_its_worker_are_processed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_lone_run_resets_the_count() {
+async fn handler_error_resets_the_count_of_unsettled_runs() {
     let queue = lapsed(&[("1", "a")]).await;
     for _ in 0..3 {
         for _ in 0..3 {
@@ -164,7 +164,7 @@ async fn failed_lone_run_resets_the_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_does_not_run_if_its_lone_run_cannot_be_recorded() {
+async fn message_is_not_run_alone_if_the_run_cannot_be_recorded() {
     let queue = lapsed(&[("1", "a")]).await;
     queue.state().notes_nothing = true;
     let log = Log::default();

@@ -19,7 +19,7 @@ use crate::queue::MemoryQueue;
 use crate::said::Said;
 use crate::shared::{SECOND, failing, first, processor, received};
 
-/// Consumes `copies` deliveries of one message. Returns the report of the loop, and the queue.
+/// Consumes the first `copies` deliveries of a queue with one message. Returns what the loop counted, and the queue.
 async fn failed(processor: &Processor, copies: usize, options: ConsumeOptions) -> (Consumed, MemoryQueue) {
     let queue = MemoryQueue::default();
     queue.put(Ok(received("1", "a")));
@@ -53,7 +53,6 @@ async fn a_message_whose_handler_fails_too_often_is_parked() {
     assert_eq!((queue.length().await, queue.parked().await), (0, 1));
 }
 
-/// A layer that fails every call, as if the store were down.
 #[derive(Debug)]
 struct Down;
 
@@ -90,7 +89,7 @@ async fn panic_of_the_handler_counts_as_a_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_is_parked_if_naming_its_entity_panics() {
+async fn message_is_parked_if_its_entity_function_panics() {
     let queue = MemoryQueue::default();
     queue.put(Ok(received("1", "a")));
     queue.put(Ok(received("2", "b")));
@@ -129,7 +128,7 @@ async fn stream_errors_are_counted_and_pauses_between_them_grow() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stop_ends_the_loop_during_the_pause_after_an_error() {
+async fn loop_can_be_stopped_during_the_pause_after_an_error() {
     let queue = MemoryQueue::default();
     queue.state().stream_errors = usize::MAX;
     let options = ConsumeOptions::default().until(tokio::time::sleep(100 * SECOND));
@@ -141,7 +140,7 @@ async fn stop_ends_the_loop_during_the_pause_after_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_settlement_and_its_decision_are_both_counted() {
+async fn failed_settlement_is_counted_beside_the_result_of_its_message() {
     let queue = MemoryQueue::default();
     queue.put(Ok(received("1", "a")));
     let processor = processor(|_| async { Ok(Decision::keep()) });
@@ -150,8 +149,7 @@ async fn failed_settlement_and_its_decision_are_both_counted() {
     assert_eq!((consumed.no_effect, consumed.failed_settles, queue.length().await), (1, 1, 1));
 }
 
-/// The stream returns a message, an error and a message. An error that a retry cannot resolve ends the loop before the
-/// second message.
+/// The stream returns the error between two messages, and the loop ends before the second message.
 #[tokio::test(start_paused = true)]
 async fn error_that_a_retry_cannot_resolve_ends_the_loop() {
     for (kind, ends) in [

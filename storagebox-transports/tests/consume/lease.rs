@@ -65,7 +65,7 @@ async fn hanging_extension_does_not_prevent_the_settlement() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn queue_without_an_answer_blocks_an_entity_for_one_lease() {
+async fn queue_that_does_not_answer_blocks_an_entity_for_one_lease() {
     let (queue, log) = (MemoryQueue::default().with_lease(3600 * SECOND), Log::default());
     queue.state().never_settles = true;
     queue.put(Ok(received("1", "a")));

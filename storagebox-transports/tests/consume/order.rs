@@ -31,7 +31,7 @@ async fn messages_of_other_entities_overtake_a_waiting_message() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_run_at_once_up_to_the_concurrency() {
+async fn concurrency_limits_the_messages_that_run_at_once() {
     let messages: Vec<_> = (0..9).map(|number| (number.to_string(), format!("entity {number}"))).collect();
     let messages: Vec<_> = messages.iter().map(|(id, entity)| (id.as_str(), entity.as_str())).collect();
     for concurrency in [1, 2, 4] {
@@ -45,7 +45,7 @@ async fn messages_run_at_once_up_to_the_concurrency() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn zero_concurrency_and_prefetch_run_one_message_at_a_time() {
+async fn messages_run_one_at_a_time_if_concurrency_and_prefetch_are_0() {
     let log = order(&[("1", "a"), ("2", "b")], ConsumeOptions::default().concurrency(0).prefetch(0)).await;
     assert_eq!(log, ["begin 1", "end 1", "begin 2", "end 2"]);
 }

@@ -30,10 +30,10 @@ pub(crate) struct State {
     next_number: u64,
     lease: Option<Duration>,
     cut: Option<Cut>,
-    /// The calls on deliveries, each with the number of its copy. An extension has two entries: for its begin and for
+    /// The calls on deliveries, each with the number of the copy. An extension has an entry for its begin and one for
     /// its end.
     pub(crate) calls: Vec<(u64, &'static str)>,
-    /// The settlements, in the order of their calls.
+    /// The settlements, in the order of the calls.
     pub(crate) settled: Vec<Settle>,
     /// The number of errors that the stream returns before its first delivery.
     pub(crate) stream_errors: usize,
@@ -61,7 +61,6 @@ impl MemoryQueue {
         self.0.state.lock().unwrap()
     }
 
-    /// Sets the lease of the messages.
     pub(crate) fn with_lease(self, lease: Duration) -> Self {
         self.state().lease = Some(lease);
         self
@@ -99,7 +98,8 @@ impl State {
         Err("the queue is down".into())
     }
 
-    /// Takes the copy that has been available for longest. If no copy is available, returns when the next one will be.
+    /// Hands out the copy that has been available for longest. Without such a copy, returns when the next copy becomes
+    /// available.
     fn take(&mut self) -> Result<Held, Option<Instant>> {
         let (now, lease) = (Instant::now(), self.lease.unwrap_or(LEASE));
         let soonest = self.copies.iter_mut().filter(|held| held.visible.is_some()).min_by_key(|held| held.visible);
@@ -112,14 +112,13 @@ impl State {
         Ok(held.clone())
     }
 
-    /// Returns the index of the copy that this receipt is for, if the receipt is still valid.
+    /// Returns the index of the copy with this receipt, or `None` if the receipt is no longer valid.
     fn place(&self, receipt: &Held) -> Option<usize> {
         let is_it = |held: &Held| held.number == receipt.number && held.attempt == receipt.attempt;
         self.copies.iter().position(is_it).filter(|at| self.copies[*at].visible > Some(Instant::now()))
     }
 }
 
-/// One copy that was handed out.
 pub(crate) struct Copy {
     held: Held,
     queue: MemoryQueue,

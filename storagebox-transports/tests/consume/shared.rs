@@ -13,7 +13,7 @@ use crate::queue::{Copy, MemoryQueue};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
-/// Returns a received message without a token, whose body is its entity.
+/// Returns a message without a token, with the entity as its body.
 pub(crate) fn received(id: &str, entity: &str) -> Received {
     Received { id: id.parse().unwrap(), token: None, body: Payload::try_from(entity).unwrap() }
 }
@@ -23,7 +23,7 @@ pub(crate) fn first(queue: &MemoryQueue, copies: usize) -> Deliveries<Copy> {
     queue.deliveries().take(copies).boxed()
 }
 
-/// The events of a test, in the order in which they happened.
+/// The events of a test, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -37,7 +37,7 @@ impl Log {
     }
 }
 
-/// Returns a processor of messages without tokens, with `handle` as its handler.
+/// Returns a processor that also accepts messages without tokens.
 pub(crate) fn processor<H, F>(handle: H) -> Processor
 where
     H: Fn(Message) -> F + Send + Sync + 'static,
@@ -50,7 +50,7 @@ where
     Processor::new(entities, tokens, handler).without_token(MissingToken::Unprotected)
 }
 
-/// Returns a processor that takes a second for each message, and logs the begin and the end of each.
+/// Returns a processor that takes a second for each message, and logs the begin and the end of that second.
 pub(crate) fn slow(log: &Log) -> Processor {
     let log = log.clone();
     processor(move |message| {
@@ -64,7 +64,6 @@ pub(crate) fn slow(log: &Log) -> Processor {
     })
 }
 
-/// Returns a processor whose handler always fails.
 pub(crate) fn failing() -> Processor {
     processor(|_| async { Err("the handler says no".into()) })
 }

@@ -12,7 +12,7 @@ use crate::queue::MemoryQueue;
 use crate::shared::{Log, SECOND, first, received, slow};
 
 #[tokio::test(start_paused = true)]
-async fn end_of_the_stream_finishes_waiting_messages() {
+async fn waiting_messages_are_processed_after_the_end_of_the_stream() {
     let (queue, log) = (MemoryQueue::default(), Log::default());
     for id in ["1", "2", "3"] {
         queue.put(Ok(received(id, "a")));
@@ -22,7 +22,7 @@ async fn end_of_the_stream_finishes_waiting_messages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stop_finishes_running_and_gives_back_waiting_messages() {
+async fn stopped_loop_gives_back_only_messages_that_are_not_running() {
     let (queue, log) = (MemoryQueue::default(), Log::default());
     for (id, entity) in [("1", "a"), ("2", "a"), ("3", "b"), ("4", "c")] {
         queue.put(Ok(received(id, entity)));
@@ -38,7 +38,7 @@ async fn stop_finishes_running_and_gives_back_waiting_messages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stop_drops_the_stream_before_running_messages_finish() {
+async fn stopped_loop_drops_the_stream_while_messages_are_running() {
     struct Dropped(Arc<Notify>);
     impl Drop for Dropped {
         fn drop(&mut self) {
@@ -63,7 +63,7 @@ async fn stop_drops_the_stream_before_running_messages_finish() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stop_before_the_first_message_ends_the_loop() {
+async fn loop_ends_if_it_is_stopped_before_the_first_message() {
     let queue = MemoryQueue::default();
     queue.put(Ok(received("1", "a")));
     let options = ConsumeOptions::default().until(async {});
@@ -73,7 +73,7 @@ async fn stop_before_the_first_message_ends_the_loop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stop_after_the_end_of_the_stream_gives_back_waiting_messages() {
+async fn loop_stopped_after_the_end_of_the_stream_gives_back_messages() {
     let (queue, log) = (MemoryQueue::default(), Log::default());
     queue.put(Ok(received("1", "a")));
     queue.put(Ok(received("2", "a")));

@@ -13,14 +13,13 @@ use crate::checks::{Queue, id, take};
 
 use watched::Extensions;
 
-/// The lease of a queue whose leases a test can make older. No check waits for its end.
+/// The lease of the messages, which is longer than any test.
 pub(crate) const LEASE: Duration = Duration::from_secs(3600);
 const PART: Duration = Duration::from_secs(2400);
 
-/// A queue whose leases and pauses a test can make older.
 #[async_trait]
 pub(crate) trait Aged: Queue {
-    /// Makes every lease and every pause older by `by`.
+    /// Makes each lease and each pause end earlier by `by`.
     async fn age(&self, by: Duration);
 }
 
@@ -111,7 +110,7 @@ pub(crate) async fn leases_of_waiting_messages_are_extended<Q: Aged>(queue: &Q) 
     assert_eq!((endpoint.handler.runs(), endpoint.effects("entity").await), (2, 2));
 }
 
-/// Creates one test for each case of this module. Each test gets a queue from `$fresh`.
+/// Creates a test for each case of this module. The function `$fresh` returns a queue for each test.
 #[macro_export]
 macro_rules! leases {
     ($fresh:path) => {

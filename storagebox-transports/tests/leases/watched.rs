@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::LEASE;
 use crate::checks::{Deliveries, Queue};
 
-/// The number of extensions of each message's lease.
+/// Counts how often the lease of each message has been extended.
 #[derive(Clone, Default)]
 pub(super) struct Extensions {
     counts: Arc<Mutex<HashMap<String, usize>>>,
@@ -25,7 +25,7 @@ impl Extensions {
         queue.deliveries().map(move |item| item.map(|inner| Watched { inner, extensions: extensions.clone() })).boxed()
     }
 
-    /// Waits until the leases of `messages` messages have been extended twice.
+    /// Waits until the leases of `messages` messages have been extended twice since this call.
     pub(super) async fn happen(&self, messages: usize) {
         // The first of the two extensions may have begun before the call.
         self.counts.lock().unwrap().clear();
@@ -62,7 +62,7 @@ impl<D: Delivery> Delivery for Watched<D> {
         self.inner.begin_alone().await
     }
 
-    /// Extends by the lease of the queue, and ignores the shorter lease of the loop.
+    /// Begins another lease of the queue's length. Ignores the shorter lease of the loop.
     async fn extend(&self, _lease: Duration) -> Result<(), BoxError> {
         self.inner.extend(LEASE).await?;
         let id = self.inner.received()?.id.as_str().to_owned();

@@ -14,24 +14,24 @@ pub(crate) use worker::work;
 use worker::{BEGUN, DONE, Worker};
 
 const GOOD: usize = 20;
-/// The prefix of the ids of messages that end their worker.
+/// The prefix of the ids of messages whose handler ends its worker.
 const KILLER: &str = "killer";
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A queue that another process can read.
 #[async_trait]
 pub(crate) trait Shared: Queue {
-    /// The lease of the messages that a worker process receives.
+    /// The lease that the queue gives to a worker process.
     const HOLDS: Duration = Self::LEASE;
 
     /// Returns the address of the server and the name of the queue.
     fn place(&self) -> [&str; 2];
 
-    /// Opens the queue in a worker process, by what `place` returned.
+    /// Opens the queue in another process, with the result of the method `place`.
     async fn open(place: [&str; 2]) -> Deliveries<Self::Delivery>;
 }
 
-/// Returns the ids of the messages that end no worker.
+/// Returns the ids of the messages that do not end their worker.
 fn good() -> BTreeSet<String> {
     (0..GOOD).map(|number| format!("good {number:02}")).collect()
 }
@@ -52,7 +52,7 @@ async fn send<Q: Shared>(queue: &Q, ids: impl IntoIterator<Item = String>) {
 }
 
 /// Runs a worker until it ends, or until all messages of `left` are processed and `parked` messages are parked. Returns
-/// whether the worker was still running.
+/// whether the worker was still running at the end.
 async fn live<Q: Shared>(queue: &Q, left: &mut BTreeSet<String>, parked: usize) -> bool {
     let mut worker = Worker::start::<Q>(queue.place());
     loop {
@@ -114,7 +114,8 @@ pub(crate) async fn messages_are_processed_although_workers_are_killed_often<Q: 
     queue.holds(0, 0).await;
 }
 
-/// Creates one test for each case of this module. Each test gets a queue of type `$queue` from `$fresh`.
+/// Creates a test for each case of this module. The function `$fresh` returns a queue of the type `$queue` for each
+/// test.
 #[macro_export]
 macro_rules! lives {
     ($queue:ty, $fresh:path) => {

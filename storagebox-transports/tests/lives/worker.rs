@@ -16,10 +16,10 @@ use crate::checks::endpoint::entity_of;
 const PLACE: [&str; 2] = ["STORAGEBOX_WORKER_SERVER", "STORAGEBOX_WORKER_QUEUE"];
 pub(crate) const BEGUN: &str = "begun";
 pub(crate) const DONE: &str = "done";
-/// The text that marks a line of the output as a report to the parent. The test harness writes to the same output.
+/// The prefix of a line of the output that is a report of the worker.
 const SAYS: &str = "the worker has ";
 
-/// How long a run takes before it ends its worker. Other messages can begin meanwhile.
+/// How long the handler waits before it ends the worker.
 const KILLER_TAKES: Duration = Duration::from_millis(30);
 const OTHERS_TAKE: Duration = Duration::from_millis(60);
 
@@ -42,19 +42,19 @@ impl Worker {
         Self { child, words }
     }
 
-    /// Waits for the worker's next report. Returns `None` once the worker has ended.
+    /// Waits for the worker's next report. Returns `None` if the worker has ended.
     pub(crate) async fn says(&mut self) -> Option<(&'static str, String)> {
         self.words.recv().await
     }
 
-    /// Makes the worker stop, and waits until it has finished its messages in progress.
+    /// Tells the worker to stop, and waits until it has finished the messages in progress.
     pub(crate) async fn stop(mut self) {
         drop(self.child.stdin.take());
         while self.says().await.is_some() {}
         assert!(self.child.wait().unwrap().success());
     }
 
-    /// Kills the worker, and waits until its output ends.
+    /// Kills the worker process, and waits until its output ends.
     pub(crate) async fn kill(mut self) {
         self.child.kill().unwrap();
         while self.says().await.is_some() {}
@@ -100,7 +100,7 @@ async fn eof() {
     let _ = end.await;
 }
 
-/// Returns a processor whose new store has the tokens of all messages.
+/// Returns a processor on a new store that has the tokens of all messages.
 async fn processor() -> Processor {
     let store = MemoryStore::new();
     let tokens = store.token_store(&"tokens".parse().unwrap()).unwrap();

@@ -9,7 +9,6 @@ use tracing::level_filters::LevelFilter;
 use tracing::subscriber::{DefaultGuard, NoSubscriber, set_default, set_global_default};
 use tracing_subscriber::fmt;
 
-/// The log that a test has recorded.
 #[derive(Clone, Default)]
 pub(crate) struct Said(Arc<Mutex<Vec<u8>>>);
 
@@ -24,12 +23,11 @@ impl Write for Said {
     }
 }
 
-/// A second subscriber, which records nothing. With a single subscriber, `tracing` could skip log statements of this
-/// test that a thread of another test reached first.
+/// A second subscriber, without which `tracing` may skip a line that another test logged first.
 static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::new()));
 
 impl Said {
-    /// Records the log of this thread from the level `level` on.
+    /// Records the log of this thread from this level upwards.
     pub(crate) fn here(level: LevelFilter) -> (Self, DefaultGuard) {
         LazyLock::force(&SECOND);
         let said = Self::default();
@@ -38,7 +36,7 @@ impl Said {
         (said, set_default(subscriber))
     }
 
-    /// Records the log of all threads, at every level.
+    /// Records the log of all threads at every level.
     pub(crate) fn everywhere() -> Self {
         LazyLock::force(&SECOND);
         let said = Self::default();

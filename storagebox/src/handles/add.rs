@@ -52,7 +52,6 @@ impl<'a> Add<'a> {
     }
 }
 
-/// Returns the inclusive bounds of a range.
 fn bounds(range: &impl RangeBounds<i64>) -> Result<Bounds> {
     let empty = || Error::invalid("bounds", "are an empty range");
     let floor = match range.start_bound() {

@@ -15,7 +15,7 @@ use crate::handles::{Add, IntoValue, Operation};
 ///
 /// With [`Strategy::Ledger`] they also store every change as a separate entry. [`Counter`](crate::parts::Counter) and
 /// [`Ledger`](crate::parts::Ledger) list the guarantees. After a dropped future or a
-/// [retryable](crate::Error::is_retryable) error, make the same call again, `by` the same operation.
+/// [retryable](crate::Error::is_retryable) error, make the same call again, with the same operation.
 ///
 /// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes;
 /// [within a transaction](crate::Within) they are made once.
@@ -38,7 +38,7 @@ use crate::handles::{Add, IntoValue, Operation};
 /// ```
 pub struct Counters<P: ?Sized = dyn Counter, L: ?Sized = dyn Ledger> {
     part: Arc<P>,
-    /// The same counters as a ledger, or `None` if the strategy keeps no log.
+    /// The same counters as a ledger; `None` if the strategy keeps no log.
     ledger: Option<Arc<L>>,
     name: Namespace,
 }

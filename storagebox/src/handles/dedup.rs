@@ -19,7 +19,7 @@ use crate::store::Store;
 /// [`run`](Dedup::run) is the whole algorithm in one call: one runner at a time, one recorded result. `begin`, `extend`,
 /// `complete` and `abort` are its steps. The results are records, one value per id, of which the first wins: `record`
 /// makes one without a run. [`LeaseRepo`] and [`DedupRepo`] list the guarantees. After any error or a dropped future,
-/// make the same call again, `by` the same operation or with the same lease.
+/// make the same call again, with the same operation or the same lease.
 ///
 /// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes;
 /// [within a transaction](crate::Within) they are made once.
@@ -49,7 +49,7 @@ use crate::store::Store;
 pub struct Dedup<R: ?Sized = dyn DedupRepo, L: ?Sized = dyn LeaseRepo> {
     records: Option<Arc<R>>,
     leases: Option<Arc<L>>,
-    /// The leases for runs. They have a deadline and no retries, because a run retries its own calls.
+    /// The leases for runs, without retries, because a run retries its own calls.
     of_runs: Option<Arc<dyn LeaseRepo>>,
     backend: &'static str,
     name: Namespace,
@@ -57,7 +57,7 @@ pub struct Dedup<R: ?Sized = dyn DedupRepo, L: ?Sized = dyn LeaseRepo> {
 }
 
 impl Dedup {
-    /// Opens the records and the leases of the name. Fails only if the backend has neither.
+    /// Opens the records and the leases. The backend may lack one of these two parts, but not both.
     pub(crate) fn open(
         backend: &Arc<dyn Backend>,
         bounded: &Arc<dyn Backend>,
@@ -113,7 +113,7 @@ impl Dedup {
 }
 
 impl<R: DedupRepo, L: LeaseRepo> Dedup<R, L> {
-    /// Creates a handle within a transaction. This handle cannot run work.
+    /// Creates a handle that belongs to a transaction and cannot run work.
     pub(crate) fn within(name: Namespace, records: Result<R>, leases: Result<L>, store: &Store) -> Result<Self> {
         let (records, leases) = (if_there_is(records.map(Arc::new))?, if_there_is(leases.map(Arc::new))?);
         Ok(Self { records, leases, of_runs: None, backend: store.backend(), name, policy: store.policy().clone() })

@@ -12,7 +12,7 @@ handle! {
     /// Values that an older write never overwrites (article 4).
     ///
     /// The stamp of a write is its writer and its time, in milliseconds since 1970. A time more than a day ahead of the
-    /// store's clock is refused, so that one in microseconds does not lock its key;
+    /// store's clock is refused, so that a time in microseconds does not lock its key;
     /// [`OrderedOptions`](crate::ordered::OrderedOptions) sets another limit or none. With
     /// [`Stamping::Sequence`](crate::ordered::Stamping::Sequence), any growing number takes the place of the time.
     /// [`OrderedStore`](crate::parts::OrderedStore) lists the guarantees. After any error or a dropped future, make the

@@ -24,11 +24,10 @@ pub struct ProcessorBuilder<H> {
     is_split: bool,
 }
 
-/// The place of a processor's tokens.
 enum TokenPlace {
     /// A namespace in the store that has the entities.
     Here(Namespace),
-    /// A token store of any backend.
+    /// A token store, which may be on another backend.
     There(Arc<dyn TokenStore>),
 }
 

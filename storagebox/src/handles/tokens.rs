@@ -11,7 +11,7 @@ handle! {
     /// the same as a consumed token. For ids that no producer creates, use [`Dedup`](crate::Dedup).
     ///
     /// [`TokenStore`](crate::parts::TokenStore) lists the guarantees. After any error or a dropped future, make the
-    /// same call again, `by` the same operation.
+    /// same call again, with the same operation.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use crate::handles::IntoValue;
 
 pub(crate) type Made<'a, R> = Pin<Box<dyn Future<Output = Result<R>> + Send + 'a>>;
 
-/// Defines a type, with its `Debug`, for a call that needs one more argument.
+/// Defines a type for a call that needs one more argument. Its `Debug` shows no values.
 macro_rules! call {
     ($(#[$doc:meta])* $name:ident of $argument:ty) => {
         $(#[$doc])*
@@ -37,17 +37,18 @@ macro_rules! call {
 }
 
 call! {
-    /// A call that needs an operation id. [`by`](Operation::by) makes it.
+    /// A call that needs an operation id. [`by`](Operation::by) makes the call.
     Operation of OpId
 }
 
 call! {
-    /// A call that needs the time of a hold. [`for_at_most`](Timed::for_at_most) makes it.
+    /// A call that needs the duration of a hold. [`for_at_most`](Timed::for_at_most) makes the call.
     Timed of Hold
 }
 
 call! {
-    /// A write that needs its stamp. [`at`](Write::at) sets the time, and then [`by`](StampedWrite::by) makes it.
+    /// A write that needs its stamp. [`at`](Write::at) sets the time, and then [`by`](StampedWrite::by) makes the
+    /// write.
     Write of Stamp
 }
 
@@ -146,7 +147,7 @@ impl<'a, R: DedupRepo + ?Sized> Record<'a, R> {
     }
 }
 
-/// The default duration of a lease, which is also the default of a run.
+/// The default duration of a lease, also for a run.
 const LEASE: Duration = Duration::from_secs(30);
 
 /// The beginning of a lease, which needs its operation id. [`by`](Begin::by) makes it.

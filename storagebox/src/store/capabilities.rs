@@ -39,7 +39,6 @@ pub struct Capabilities {
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// One example of each kind of strategy.
 const STRATEGIES: [Strategy; 9] = [
     Strategy::Atomic,
     Strategy::Optimistic,
@@ -53,7 +52,7 @@ const STRATEGIES: [Strategy; 9] = [
 ];
 
 impl Capabilities {
-    /// Opens one part of each kind under a reserved name, and returns which kinds the backend supports. Makes no call.
+    /// Opens one part of each kind under a reserved name to see which kinds the backend supports. Makes no call.
     pub(super) fn of(backend: &dyn Backend) -> Result<Self> {
         let name = |of: &str| Namespace::new(format!("storagebox/capabilities/{of}"));
         let (probe, joined) = (name("part")?, name("joined")?);

@@ -77,7 +77,6 @@ pub struct Within<'t> {
     parts: InTransaction<'t>,
 }
 
-/// A part of the store within the caller's transaction.
 type Part<'t, P> = TransactionPart<'t, P>;
 
 impl Store {

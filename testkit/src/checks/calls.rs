@@ -153,7 +153,6 @@ fn of_leases(store: &dyn Backend, namespace: &str, id: &str) -> Result<Vec<Call>
     Ok(calls)
 }
 
-/// Returns the calls of tokens.
 fn of_tokens(store: &dyn Backend, namespace: &str, id: &str) -> Result<Vec<Call>> {
     let (tokens, op, mut all) = (store.token_store(&namespace.parse()?)?, OpId::new(id)?, vec![]);
     // The commit in `of_entities` consumes the token `in`.

@@ -62,8 +62,8 @@ impl Scene {
         self.tokens.create_tokens(&[TokenId::new("token")?]).await
     }
 
-    /// Creates a hold and a lease that last a minute, a released claim, a consumed token and a change. Returns the held
-    /// item and the lease.
+    /// Creates a hold and a lease that last a minute, a released claim, a consumed token and a change of a counter.
+    /// Returns the held item and the lease.
     async fn set(&self) -> Result<(Item, Lease)> {
         self.bank.add(&[Item::new("one")?, Item::new("another")?]).await?;
         let _ = self.take("over", Hold::For(MINUTE)).await?;
@@ -79,8 +79,8 @@ impl Scene {
         }
     }
 
-    /// Checks that the hold and the lease last, that the released claim, the token and the change are remembered, and
-    /// that upkeep deletes none of them.
+    /// Checks that the hold and the lease have not expired. Checks that the released claim, the token and the change
+    /// are remembered, even after `maintain`.
     async fn is_as_it_was(&self, item: &Item) -> Result<()> {
         for _ in 0..2 {
             assert_eq!(self.take("ada", Hold::For(MINUTE)).await?.item(), Some(item), "the hold");
@@ -106,8 +106,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Checks that the hold and the lease have expired, and that another claim and another operation get the item and
-    /// the lease.
+    /// Checks that the hold and the lease have expired: another claim gets the item, and another operation gets the
+    /// lease.
     async fn is_over(&self, item: &Item, first: &Lease) -> Result<()> {
         assert_eq!(self.take("eve", Hold::Forever).await?.item(), Some(item), "the item whose hold is over");
         let confirmed = self.bank.confirm(&ClaimId::new("ada")?).await?;

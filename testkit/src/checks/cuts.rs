@@ -16,7 +16,7 @@ use crate::workload::{Caller, Namespaces, audit, fill};
 
 /// The number of calls that lose their reply, one after another.
 pub const CUTS: usize = 1_000;
-/// The number of rounds of concurrent callers. Each round loses one reply, which may be the reply to a whole batch.
+/// The number of rounds of concurrent callers. Each round loses the reply to one call or to one batch.
 const ROUNDS: usize = 100;
 const CALLERS: usize = 8;
 
@@ -34,7 +34,8 @@ impl Far {
         Self { proxies: vec![proxy], store: Arc::new(store) }
     }
 
-    /// Makes every proxy lose the reply to a request that contains `needle`, after `passing` such requests.
+    /// Lets each proxy pass on `passing` requests that contain `needle`, and then lose the reply to the next such
+    /// request.
     fn arm(&self, needle: &str, passing: usize) {
         // Any node of a cluster may get the request.
         self.proxies.iter().for_each(|proxy| proxy.arm(Cut::ReplyLost, needle, passing));

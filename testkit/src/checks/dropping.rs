@@ -8,7 +8,7 @@ use storagebox_core::{
 use super::drop_after;
 use super::entities::{commit_at, committed, joined};
 
-/// A number of waits that no call reaches.
+/// An upper bound of the number of times that a call waits before it completes.
 const MOST_WAITS: usize = 200;
 
 /// The calls that are dropped.
@@ -85,7 +85,7 @@ impl Clients<'_> {
         Ok(())
     }
 
-    /// Returns whether the call completed before it could be dropped.
+    /// Drops the call after `waits` waits, and then repeats the call. Returns whether the dropped call completed.
     async fn drop_at(&self, call: Dropped, waits: usize) -> Result<bool> {
         let id = format!("{}-{call:?}-{waits}", self.name);
         let through = drop_after(waits, call.make(self.old, &id)).await.transpose()?;
@@ -97,8 +97,8 @@ impl Clients<'_> {
         Ok(through.is_some())
     }
 
-    /// Records a value with the client whose call was dropped. Checks that the call gets its own answer, and that the
-    /// other client sees the value.
+    /// Records a value with the client whose call was dropped, and checks the answer. The other client must see the
+    /// value.
     async fn record(&self, id: &str) -> Result<()> {
         let (key, op, value) = (DedupId::new(id)?, "op".parse()?, id.try_into()?);
         let records = self.old.dedup_repo(&"namespace".parse()?)?;
@@ -109,8 +109,8 @@ impl Clients<'_> {
         Ok(())
     }
 
-    /// Changes a counter with the client whose call was dropped. Checks that the call gets its own answer, and that the
-    /// other client sees the new value.
+    /// Changes a counter with the client whose call was dropped, and checks the answer. The other client must see the
+    /// new value.
     async fn count(&self, id: &str) -> Result<()> {
         let (key, change) = (id.parse()?, Change::new("op".parse()?, 7));
         let counted = self.old.counter(&"namespace".parse()?, Strategy::default())?.apply(&key, &change).await?;

@@ -89,7 +89,8 @@ pub async fn creates_tokens(store: &dyn Backend, counts: &[usize]) -> Result<()>
 pub const CURSORS: [&str; 8] =
     ["", "3:x", "after:", "after:x", "after:9:key", "after:1:é", "after:-1:key", "after:10:keymessage"];
 
-/// Checks that a store refuses invalid commits and these invalid cursors. A caller checks that no request was sent.
+/// Checks that a store refuses invalid commits and these invalid cursors. The caller must check that no request was
+/// sent.
 pub async fn refuses_before_it_asks(store: &dyn Backend, cursors: &[&str]) -> Result<()> {
     let ((joined, _), split, commit) = (joined(store)?, split(store)?, commit_at(None, "a"));
     let token: TokenId = id("token");

@@ -12,8 +12,8 @@ use tokio::task::block_in_place;
 use super::failed;
 use crate::OwnServer;
 
-/// The variable that selects the cases which run in other set-ups: `everything` for all cases, otherwise the smoke
-/// cases.
+/// The environment variable that selects the cases in set-ups of a store other than the default. Only the value
+/// `everything` selects more than the smoke cases.
 const SET_UPS: &str = "STORAGEBOX_SET_UPS";
 
 /// Creates the objects that a test program needs on a server, runs the program with them, and removes them afterwards.
@@ -53,7 +53,7 @@ pub fn in_other_set_ups<S>(
 
 /// Stops or kills the server of a test case, and starts it again. Fails if the test case does not have its own server.
 pub fn restart<S: Deref<Target = OwnServer>>(own: Option<&S>, how: Restart) -> Result<()> {
-    let server = own.ok_or_else(|| failed("this server is not the case's own"))?;
+    let server = own.ok_or_else(|| failed("the test case has no server of its own"))?;
     let end = match how {
         Restart::Clean => OwnServer::stop,
         Restart::Kill => OwnServer::kill,

@@ -47,7 +47,7 @@ pub async fn lose_nothing<P>(
     .await
 }
 
-/// Takes an item. Returns the item that the claim got now or in an earlier attempt.
+/// Takes an item, and returns the item of the claim.
 async fn take(bank: Arc<dyn ItemBank>, claim: ClaimId) -> Result<Item> {
     match bank.take(&claim, Hold::Forever).await? {
         Taken::New(held) | Taken::Again(held) => Ok(held.item),

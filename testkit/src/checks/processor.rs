@@ -62,7 +62,7 @@ impl Client {
         tokens.into_iter().enumerate().map(message).collect()
     }
 
-    /// Checks that each message changed the entity once and sent one message, and that no entry and no token is left.
+    /// Checks that each message changed the entity once and sent one message. No entry and no token may be left.
     async fn assert_finished(&self, messages: &[Message], queue: &Queue) -> Result<()> {
         assert_eq!(self.entities.pending(None, 10).await?.entries, []);
         for message in messages {

@@ -25,7 +25,7 @@ pub fn refused_because<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &
 
 /// Edits these valid URLs at random. Checks that each edited URL is accepted, or is `Misconfigured` without the secret
 /// in the error.
-pub fn whatever<S: Debug>(connect: impl Fn(&str) -> Result<S> + RefUnwindSafe, known: &[&str]) {
+pub fn fuzz<S: Debug>(connect: impl Fn(&str) -> Result<S> + RefUnwindSafe, known: &[&str]) {
     for url in known {
         assert!(connect(url).is_ok(), "{url}");
     }

@@ -8,7 +8,7 @@ use testcontainers::bollard::Docker;
 use testcontainers::bollard::models::ContainerSummary;
 use testcontainers::bollard::query_parameters::{ListContainersOptionsBuilder, RemoveContainerOptionsBuilder};
 
-/// The label of a container with its owner, as `host:process`.
+/// The label with the owner of a container, as `host:process`.
 pub(super) const LABEL: &str = "storagebox.testkit.owner";
 
 pub(super) fn owner() -> String {

@@ -49,7 +49,7 @@ pub(crate) fn start(kind: &'static Kind) -> Result<Started, Failure> {
     Ok(Started { version: kind.version(&url), url, guard: Box::new(guard) })
 }
 
-/// Starts the container, sends the URL of its server, and keeps the container until the sender of `held` is dropped.
+/// Starts the container and sends the URL of its server. Keeps the container until the sender of `held` is dropped.
 fn keep(kind: &Kind, tell: &Sender<Result<String, Failure>>, held: &Receiver<()>) {
     let runtime = match Builder::new_multi_thread().worker_threads(1).enable_all().build() {
         Ok(runtime) => runtime,
@@ -80,7 +80,6 @@ async fn run(kind: &Kind) -> Result<(String, Running), Failure> {
     Ok((url, container))
 }
 
-/// Connects to the engine, and checks that it answers.
 async fn engine() -> Result<Docker, Failure> {
     let engine = docker_client_instance().await.map_err(|error| told_by(&error))?;
     let ping = timeout(PING, engine.ping()).await;
@@ -89,7 +88,7 @@ async fn engine() -> Result<Docker, Failure> {
     Ok(engine)
 }
 
-/// Pulls the image if it does not exist.
+/// Pulls the image if the engine does not have the image.
 async fn provide(engine: &Docker, image: &str) -> Result<(), Failure> {
     if engine.inspect_image(image).await.is_ok() {
         return Ok(());
@@ -132,7 +131,7 @@ async fn url(kind: &Kind, engine: &Docker, container: &Running) -> Result<String
     }
 }
 
-/// Returns the port of the host that leads to this port of the container, from an inspection of the container.
+/// Inspects a container, and returns the port of the host that leads to this port of the container.
 async fn inspected_port(engine: &Docker, id: &str, port: u16) -> Option<u16> {
     let container = engine.inspect_container(id, None::<InspectContainerOptions>).await.ok()?;
     let mut ports = container.network_settings?.ports?;

@@ -120,7 +120,8 @@ impl fmt::Debug for Faults {
     }
 }
 
-/// Locks a mutex, also after a panic: every change is made in one step, so the value is consistent.
+/// Locks a mutex, even after a panic of another thread.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The value is still consistent, because every change is one step.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

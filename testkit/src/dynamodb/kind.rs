@@ -30,7 +30,7 @@ fn local() -> Result<Started, Failure> {
     Ok(Started { version: KIND.version(&url), url, guard: Box::new(server) })
 }
 
-/// Asks the server at the URL. Returns the name of the server from its answer.
+/// Returns the name that the server at the URL reports.
 fn ask(url: &str) -> io::Result<Option<String>> {
     match Url::parse(url).map_err(io::Error::other)?.server {
         Some(server) => Ok(probe::dynamodb(&server.host, server.port)?.map(|name| format!("by {name}"))),

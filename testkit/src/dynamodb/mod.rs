@@ -32,9 +32,9 @@ const SERVER: &str = "dynoxide";
 /// Where a server keeps its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// In memory, so that the data is lost with the server: for suites.
+    /// In memory: the data is lost when the server ends. For test suites.
     InMemory,
-    /// In a file, so that the data survives a kill of the server: for crash tests.
+    /// In a file: the data survives a kill of the server. For crash tests.
     InFile,
 }
 

@@ -15,7 +15,7 @@ pub(super) fn path() -> Result<PathBuf, Failure> {
         .ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })
 }
 
-/// Searches the folders above this test's program, one of which is the build's folder.
+/// Searches for the server in the build folder of the running test program.
 fn of_build() -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     program.ancestors().find_map(tool)

@@ -26,7 +26,7 @@ pub(crate) const NAME: &str = "PostgreSQL";
 pub(crate) const INSTALL: &str = "apt-get install postgresql, brew install postgresql@17, or \
      STORAGEBOX_TEST_POSTGRES_BIN=the folder with initdb and postgres";
 
-/// The name of the superuser, the password and the database.
+/// The name of the superuser and of the database, and the password.
 const LOGIN: &str = "postgres";
 
 /// A server with an empty cluster.
@@ -110,7 +110,7 @@ impl Deref for Postgres {
     }
 }
 
-/// The cluster that `initdb` creates once per program. Servers start with copies of it.
+/// The cluster that `initdb` creates once per program. Each server starts with a copy of this cluster.
 static MADE: Mutex<Option<Scratch>> = Mutex::new(None);
 
 /// Copies the cluster that `initdb` has created for this program.

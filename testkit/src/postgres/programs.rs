@@ -12,7 +12,7 @@ use crate::programs::in_path;
 /// The variable that names the folder with `initdb` and `postgres`.
 pub(super) const VARIABLE: &str = "STORAGEBOX_TEST_POSTGRES_BIN";
 
-/// Folders with one folder per version of PostgreSQL, and the prefix of the names of the folders inside.
+/// The usual folders of PostgreSQL. Each contains one folder per version, whose name is the prefix and the version.
 const KNOWN: [(&str, &str); 6] = [
     ("/usr/lib/postgresql", ""),
     ("/usr", "pgsql-"),
@@ -22,8 +22,8 @@ const KNOWN: [(&str, &str); 6] = [
     ("/Applications/Postgres.app/Contents/Versions", ""),
 ];
 
-/// Returns the folder of the programs: the folder that the variable names or, if the variable is not set, the folder on
-/// the path, the folder of `pg_config`, or the newest known folder.
+/// Returns the folder of the programs: the folder that the variable names, or else the folder on the path, the folder
+/// of `pg_config`, or the newest known folder.
 pub(super) fn folder() -> Result<PathBuf, Failure> {
     match env::var_os(VARIABLE) {
         Some(named) => given(Path::new(&named)),
@@ -31,7 +31,7 @@ pub(super) fn folder() -> Result<PathBuf, Failure> {
     }
 }
 
-/// Returns the path of a program that is installed with `initdb`, but maybe in another folder.
+/// Returns the path of a program that is installed with `initdb`, but may be in another folder.
 pub(super) fn beside_initdb(folder: &Path, program: &str) -> PathBuf {
     let linked = || fs::canonicalize(folder.join("initdb")).ok().map(|initdb| initdb.with_file_name(program));
     let known = [Some(folder.join(program)), in_path(program), linked()];

@@ -11,11 +11,11 @@ use crate::process::{Process, Signal};
 use crate::programs::in_path;
 use crate::scratch::Scratch;
 
-/// The name of the program, its log and its `.pid` file. It sorts after the name of the broker, because the keeper ends
-/// servers in this order.
+/// The name of the program, its log and its `.pid` file. Must follow `broker` in the alphabet, because servers are
+/// ended in this order.
 const SERVER: &str = "epmd";
 
-/// A port mapper. It runs until this value is dropped, even while its broker is down.
+/// A port mapper, which runs until this value is dropped, even while its broker is down.
 #[derive(Debug)]
 pub(super) struct Epmd {
     process: Mutex<Process>,

@@ -20,7 +20,7 @@ use crate::{port, probe};
 pub(crate) const NAME: &str = "RabbitMQ";
 pub(crate) const INSTALL: &str = "apt-get install rabbitmq-server, or brew install rabbitmq";
 
-/// The path of Debian's program that every user may run. The program on the path of Debian runs for root and `rabbitmq`
+/// The path of Debian's program that every user may run. The program on Debian's `PATH` is for root and `rabbitmq`
 /// only.
 const DEBIAN: &str = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 
@@ -100,8 +100,8 @@ fn server(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<C
 const FILES: [(&str, &str); 3] =
     [("RABBITMQ_ENABLED_PLUGINS_FILE", "plugins"), ("RABBITMQ_LOG_BASE", "logs"), ("RABBITMQ_MNESIA_BASE", "data")];
 
-/// The additional configuration. A broker repeats the delivery of an expired message to its next queue after a second
-/// instead of three minutes.
+/// The additional configuration. If a broker cannot deliver an expired message to its next queue, the broker tries
+/// again after one second, not three minutes.
 const ADVANCED: &str = "[{rabbit, [{dead_letter_worker_publisher_confirm_timeout, 1000}]}].\n";
 
 fn configuration(scratch: &Scratch, port: u16) -> String {

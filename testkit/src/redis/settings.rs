@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long a master may be silent if a test sets no other time.
+/// How long a master may be silent before a replica takes over, if a test sets no other time.
 const START_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The settings of a server, besides its port and its folder.

@@ -10,7 +10,7 @@ use storagebox_core::{
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// A number of shards that is larger than some stores create in one step.
+/// A number of shards that some stores cannot create in one step.
 const SHARDS: u16 = 20;
 
 /// Makes calls that every store must refuse, with ids that begin with `name`. A test that counts the contents of a

@@ -66,7 +66,7 @@ async fn judge(bank: &Arc<dyn ItemBank>, told: Vec<(usize, Taken)>) -> Result<Fi
     Ok(found)
 }
 
-/// Returns the number of items that the bank lists as held by the ids that got them.
+/// Checks the counts of the bank, and returns how many of the given items are held by the right ids.
 async fn in_the_bank(bank: &Arc<dyn ItemBank>, given: &HashMap<usize, Item>) -> Result<usize> {
     let mut held = 0;
     for (id, item) in given {

@@ -54,7 +54,7 @@ fn data_in_memory_is_lost_with_the_server() {
 }
 
 #[test]
-fn wrong_start_wrong_stop_and_taken_port_fail() {
+fn calls_in_the_wrong_state_and_a_taken_port_fail() {
     let server = Dynamo::start(Data::InMemory).unwrap();
     assert!(matches!(server.start_again(), Err(Failure::WrongState { .. })));
     server.stop().unwrap();

@@ -15,7 +15,7 @@ const KINDS: [&str; 4] = ["postgres", "dynamodb", "redis", "nats"];
 /// A program that runs a server until its standard input is closed.
 struct Holder {
     program: Child,
-    /// The two folders of which one is the folder of the server: in memory, and in the folder for temporary files.
+    /// The folders in memory and for temporary files, one of which contains the folder of the server.
     folders: [PathBuf; 2],
 }
 
@@ -96,7 +96,7 @@ fn a_server_ends_when_its_program_is_killed() {
     }
 }
 
-/// The keeper and the program are killed, and the server survives them. The next program must end the server.
+/// The keeper and the program are killed, but the server still runs. The next program must end the server.
 #[test]
 fn the_next_program_ends_a_server_whose_keeper_was_killed() {
     for kind in KINDS {
@@ -114,8 +114,7 @@ fn the_next_program_ends_a_server_whose_keeper_was_killed() {
     }
 }
 
-/// The processes of the server are stopped when the program is killed. The keeper must let them continue, so that they
-/// end.
+/// The processes of the server are paused when the program is killed. The keeper must continue them, so that they end.
 #[test]
 fn a_paused_server_ends_when_its_program_is_killed() {
     let mut holder = Holder::of("postgres");

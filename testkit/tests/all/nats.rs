@@ -41,7 +41,7 @@ fn acknowledged_messages_survive_a_kill_and_a_stop() {
 }
 
 #[test]
-fn wrong_start_wrong_kill_and_wrong_pause_fail() {
+fn start_kill_and_pause_in_the_wrong_state_fail() {
     let server = Nats::start().unwrap();
     assert!(matches!(server.start_again(), Err(Failure::WrongState { .. })));
     server.stop().unwrap();

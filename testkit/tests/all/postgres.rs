@@ -40,7 +40,7 @@ fn a_kill_ends_busy_sessions_at_once() {
 }
 
 #[test]
-fn wrong_start_wrong_stop_and_taken_port_fail() {
+fn calls_in_the_wrong_state_and_a_taken_port_fail() {
     let server = Postgres::start(&Settings::quick()).unwrap();
     assert!(matches!(server.start_again(), Err(Failure::WrongState { .. })));
     server.stop().unwrap();

@@ -85,8 +85,7 @@ fn sentinels_know_the_master_and_its_replica() {
     assert!(answers[0] == "+OK" && answers[1].starts_with("-READONLY "), "{answers:?}");
 }
 
-/// Sentinels and cluster nodes must have a timeout of ten minutes, because a master on a busy machine may be silent for
-/// seconds.
+/// A master on a busy machine may be silent for seconds, so sentinels and cluster nodes must wait for ten minutes.
 #[test]
 fn a_replica_takes_over_only_after_ten_minutes_of_silence() {
     let sentinels = Sentinels::start(&Settings::quick()).unwrap();
@@ -103,7 +102,7 @@ fn a_replica_takes_over_only_after_ten_minutes_of_silence() {
 }
 
 #[test]
-fn wrong_start_wrong_stop_and_taken_port_fail() {
+fn calls_in_the_wrong_state_and_a_taken_port_fail() {
     let server = Redis::start(&Settings::quick().with("maxmemory", "100mb")).unwrap();
     assert!(matches!(server.start_again(), Err(Failure::WrongState { .. })));
     server.stop().unwrap();

@@ -75,7 +75,7 @@ fn programs_are_searched_only_in_the_named_folder() {
 }
 
 #[test]
-fn an_unknown_server_is_refused() {
+fn an_unknown_kind_of_server_is_refused() {
     let (code, said) = holder("oracle", &[]);
     let expected = "there is no server `oracle`; it may be `postgres`, `dynamodb`, `redis`, `nats` or `rabbitmq`";
     assert_eq!((code, said.trim_end()), (Some(2), expected));

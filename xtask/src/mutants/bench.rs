@@ -17,7 +17,7 @@ use crate::programs::{Program, built};
 use crate::summary::Summary;
 use crate::workspace;
 
-/// The time after which a case is killed. The suite itself ends a case without progress much earlier.
+/// The time after which a case is killed.
 const LONGEST: Duration = Duration::from_secs(900);
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -29,7 +29,6 @@ pub(super) struct Bench {
     package: String,
 }
 
-/// The result of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Passed,
@@ -40,7 +39,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// Returns what the result means for a mutant.
+    /// Returns the word for this result in the table of mutants.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Passed => "SURVIVED",
@@ -60,15 +59,14 @@ impl fmt::Display for Verdict {
 }
 
 impl Bench {
-    /// Creates the copy of the workspace. The copy, the build and the logs stay for the next run, which builds only
-    /// what has changed.
+    /// Creates the copy of the workspace, which stays for the next run.
     pub(super) fn of(catalogue: &Catalogue) -> Result<Self> {
         let folder = workspace::builds()?.join("mutants").join(&catalogue.backend);
         let source = Source::copied(folder.join("source"))?;
         Ok(Self { source, folder, package: catalogue.package() })
     }
 
-    /// Builds a test program, which takes minutes the first time, and shows cargo's progress.
+    /// Builds a test program and shows cargo's progress, because the first build takes minutes.
     pub(super) fn built_shown(&self, test: &str) -> Result<Program> {
         let mut build = self.cargo(test);
         build.arg("--no-run");
@@ -110,8 +108,7 @@ impl Bench {
         built(self.cargo(test))?.pop().with_context(|| format!("cargo built no test program of {test}"))
     }
 
-    /// Returns the build command. The build is incremental, so that a change of one line is built fast, and leaves out
-    /// debug information, which no case needs.
+    /// Returns the command for an incremental build without debug information.
     fn cargo(&self, test: &str) -> Command {
         let mut command = cargo(["test", "--locked", "-p", &self.package]);
         match test {
@@ -145,18 +142,18 @@ fn ended(mut command: Command, log: &Path) -> Result<Option<ExitStatus>> {
     Ok(None)
 }
 
-/// Returns the result of a run. Only the summary of exactly one case counts.
+/// Returns the result of a run, whose summary must be of exactly one case.
 fn judged(log: &str) -> Verdict {
     let mut summary = Summary::default();
     log.lines().for_each(|line| summary.hear(line));
     match summary.of_one() {
         Some(true) => Verdict::Passed,
         Some(false) => Verdict::Failed(first_words(log)),
-        None => Verdict::Unclear(format!("of one case it says: {summary}")),
+        None => Verdict::Unclear(format!("the summary does not count exactly one case: {summary}")),
     }
 }
 
-/// Returns the first line of a failure's message, which both kinds of test programs print below a line of dashes.
+/// Returns the first line of a failure's message.
 fn first_words(log: &str) -> String {
     let below = log.lines().skip_while(|line| !line.starts_with("---- ")).skip(1);
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("thread '");
@@ -181,7 +178,7 @@ mod tests {
 
     /// Without a summary of exactly one case it is unknown whether the case ran.
     #[test]
-    fn a_program_without_a_summary_of_one_case_is_unclear() {
+    fn the_verdict_is_unclear_without_a_summary_of_one_case() {
         for said in ["", "no server", "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured"] {
             assert!(matches!(judged(said), Verdict::Unclear(_)), "{said}");
         }

@@ -35,7 +35,7 @@ pub(super) struct Mutant {
     pub(super) wrong: String,
     /// The case that notices the mistake.
     pub(super) case: String,
-    /// The test program with the case; `lib` for unit tests.
+    /// The test program that contains the case; `lib` for unit tests.
     #[serde(default = "suite")]
     pub(super) test: String,
     /// The number of seeds with which the case runs; more than 1 if the case is a race.
@@ -82,12 +82,10 @@ impl Catalogue {
 /// The backend that is an example for authors.
 const EXAMPLE: &str = "custom-backend";
 
-/// Returns the package of a backend.
 pub(super) fn package_of(backend: &str) -> String {
     if backend == EXAMPLE { EXAMPLE.to_owned() } else { format!("storagebox-{backend}") }
 }
 
-/// Returns the folder of a backend in the workspace.
 pub(super) fn folder_of(backend: &str) -> String {
     if backend == EXAMPLE { format!("examples/{EXAMPLE}") } else { package_of(backend) }
 }
@@ -105,7 +103,6 @@ impl Patch {
     }
 }
 
-/// Reads all catalogues, one per backend.
 pub(super) fn read() -> Result<Vec<Catalogue>> {
     let folders = workspace::entries(FOLDER)?.into_iter().filter(|path| path.is_dir());
     folders.map(|folder| read_one(&folder)).collect()
@@ -146,7 +143,7 @@ replace = ''
     }
 
     #[test]
-    fn a_mutant_without_a_test_names_a_case_of_the_suite() {
+    fn a_mutant_without_a_test_program_uses_the_suite() {
         let file = parsed(Path::new("a.toml"), ONE).unwrap();
         let [mutant] = &file.mutant[..] else { panic!("{file:?}") };
         assert_eq!((mutant.test.as_str(), mutant.runs), ("conformance", 1));

@@ -23,7 +23,7 @@ pub(super) fn check(catalogues: &[Catalogue]) -> Result<()> {
             faults.extend(found.into_iter().map(|why| format!("{} {}: {why}", catalogue.backend, mutant.name)));
         }
     }
-    ensure!(faults.is_empty(), "{}\nproofs/mutants does not fit the sources as they are", faults.join("\n"));
+    ensure!(faults.is_empty(), "{}\nthe mutants in proofs/mutants do not match the sources", faults.join("\n"));
     Ok(())
 }
 
@@ -55,7 +55,7 @@ fn faults_of(mutant: &Mutant, backend: &str, known: &BTreeSet<&str>, clauses: &s
     faults
 }
 
-/// The folder of the rules that several backends use.
+/// The folder of the core's rules, which a patch of any backend may also change.
 const RULES: &str = "storagebox-core/src/backend/rules/";
 
 fn patches(mutant: &Mutant, backend: &str) -> Vec<String> {
@@ -64,7 +64,7 @@ fn patches(mutant: &Mutant, backend: &str) -> Vec<String> {
         true => {
             workspace::read(&patch.file).map_or_else(|error| Some(error.to_string()), |text| patch.applied(&text).err())
         }
-        false => Some(format!("{} is not of {}", patch.file, folder_of(backend))),
+        false => Some(format!("{} is outside {}", patch.file, folder_of(backend))),
     };
     mutant.patch.iter().filter_map(fault).collect()
 }
@@ -91,7 +91,7 @@ mod tests {
 
     /// Checks the real catalogues, so that every build notices a patch that no longer applies.
     #[test]
-    fn every_patch_applies_and_every_case_is_there() {
+    fn every_patch_applies_and_every_case_exists() {
         let all = catalogue::read().unwrap();
         check(&all).unwrap();
         for backend in ["custom-backend", "dynamo", "postgres", "redis", "sqlite"] {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_the_catalogue_is_reported() {
+    fn a_wrong_entry_of_the_catalogue_is_reported() {
         assert_eq!(fault(|_| ()), "");
         let refused = |change: fn(&mut Mutant), why: &str| {
             let fault = fault(change);
@@ -134,7 +134,7 @@ mod tests {
         refused(|one| one.patch[0].find = "nowhere".to_owned(), "no longer applies");
         refused(
             |one| one.patch[0].file = "storagebox-redis/lua/lib/slot.lua".to_owned(),
-            "is not of storagebox-sqlite",
+            "is outside storagebox-sqlite",
         );
         refused(|one| one.patch[0].file = "storagebox-sqlite/sql/none.sql".to_owned(), "none.sql");
         refused(|one| one.clause = "IB-99".to_owned(), "no clause IB-99");
@@ -147,12 +147,12 @@ mod tests {
     fn a_test_of_the_backend_is_found_by_its_module() {
         let writer = "client::writer::tests::a_take_whose_statement_fails_at_its_commit_is_unknown";
         assert!(is_test("sqlite", "lib", writer));
-        assert!(is_test("sqlite", "backend", "setup::newer_tables_are_refused_and_unchanged"));
-        assert!(!is_test("sqlite", "backend", "files::newer_tables_are_refused_and_unchanged"));
+        assert!(is_test("sqlite", "backend", "setup::tables_of_a_newer_library_are_refused_and_unchanged"));
+        assert!(!is_test("sqlite", "backend", "files::tables_of_a_newer_library_are_refused_and_unchanged"));
     }
 
     #[test]
-    fn a_name_that_is_used_twice_is_found() {
+    fn two_mutants_with_one_name_are_reported() {
         let twice = Catalogue { backend: "sqlite".to_owned(), mutants: vec![mutant(), mutant()] };
         assert!(check(&[twice]).unwrap_err().to_string().contains("two mutants have this name"));
     }

@@ -23,7 +23,7 @@ impl Source {
         &self.folder
     }
 
-    /// Patches the copy, does the work, and restores the copy.
+    /// Patches the copy, does the work, and removes the patch.
     pub(super) fn patched<T>(&self, mutant: &Mutant, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let patched = mutant.patch.iter().try_for_each(|patch| self.patch(patch));
         let outcome = patched.with_context(|| mutant.name.clone()).and_then(|()| work());

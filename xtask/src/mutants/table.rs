@@ -9,7 +9,6 @@ use super::catalogue::Mutant;
 #[derive(Debug, Default)]
 pub(super) struct Table(Vec<Row>);
 
-/// One mutant with its result.
 #[derive(Debug)]
 pub(super) struct Row {
     mutant: Mutant,

@@ -7,10 +7,10 @@ use crate::command::shown;
 use crate::install;
 use crate::steps::step;
 
-/// A test that another test runs as a child process. It does nothing by itself.
+/// The test that another test runs as a child process, and that fails without its environment variables.
 const WORKER: &str = "a_worker_process";
 
-/// Runs six cases at once, more than there are processors, because a case mostly waits for the server.
+/// The option that runs six cases at once, because a case mostly waits for the server.
 const AT_ONCE: &str = "--test-threads=6";
 
 pub(super) fn run() -> Result<()> {

@@ -39,7 +39,7 @@ fn words() -> Result<String> {
     hand_out(words, "examples/data/odd-ids.txt", &Folder::new("words")?).map(|(_, summary)| summary)
 }
 
-/// Runs the command and checks its report. Returns the peak of its memory.
+/// Runs the command, checks its report, and returns the peak of the command's memory.
 fn hand_out(items: &Path, ids: &str, folder: &Folder) -> Result<(u64, String)> {
     let (ids, out) = (workspace::root().join(ids), folder.path().join("given.csv"));
     let mut command = released::program()?;
@@ -53,7 +53,6 @@ fn hand_out(items: &Path, ids: &str, folder: &Folder) -> Result<(u64, String)> {
     Ok((peak, format!("{} lines, {people} ids, {people} given, none twice, peak {} MiB", report.lines, peak >> 20)))
 }
 
-/// Writes this number of items, one per line.
 pub(super) fn write_items(path: &Path, count: u32) -> Result<()> {
     let write = || -> io::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);

@@ -11,7 +11,7 @@ use crate::command::{checked, not_started};
 
 const EVERY: Duration = Duration::from_millis(20);
 
-/// Runs a child to its end. Returns the peak of its memory in bytes.
+/// Runs a child to its end, and returns the peak of its memory in bytes.
 pub(super) fn of(mut command: Command) -> Result<u64> {
     let mut child = command.spawn().with_context(|| not_started(&command))?;
     let (status, peak) = watch(&mut child)?;
@@ -19,12 +19,11 @@ pub(super) fn of(mut command: Command) -> Result<u64> {
     peak.context("the peak of memory cannot be read: only Linux shows it, in /proc")
 }
 
-/// Returns the message about a peak over its limit.
 pub(super) fn too_high(peak: u64, limit: u64) -> String {
-    format!("it took {} MiB at its peak; the limit is {} MiB", peak >> 20, limit >> 20)
+    format!("its peak memory was {} MiB; the limit is {} MiB", peak >> 20, limit >> 20)
 }
 
-/// Waits for the child. The system records the peak, so the last value that was read includes even a short peak.
+/// Waits for the child, and returns the peak of its memory as the system has recorded it.
 fn watch(child: &mut Child) -> std::io::Result<(ExitStatus, Option<u64>)> {
     let path = format!("/proc/{}/status", child.id());
     let mut peak = None;
@@ -49,13 +48,13 @@ mod tests {
     use crate::failure::exit_code;
 
     #[test]
-    fn the_high_water_mark_is_read() {
+    fn peak_memory_is_read_from_the_process_status() {
         assert_eq!(high_water("VmPeak:\t  9 kB\nVmHWM:\t    1234 kB\n"), Some(1234 * 1024));
         assert_eq!(high_water("State:\tZ (zombie)\n"), None);
     }
 
     #[test]
-    fn a_child_that_fails_is_a_failure() {
+    fn a_failed_child_returns_its_exit_code() {
         let mut command = Command::new("sh");
         command.args(["-c", "exit 3"]);
         assert_eq!(exit_code(&of(command).unwrap_err()), 3);

@@ -32,7 +32,7 @@ pub(super) fn run() -> Result<()> {
     step("a million items", || million(&server.url()))
 }
 
-/// Lets all processes hand out one bank to the same ids. One of them is killed while it runs, and started again.
+/// Lets all processes hand out one bank to the same ids, while one process is killed and started again.
 fn killed(url: &str) -> Result<String> {
     let released = Released::new("prove-postgres", url)?;
     hand_out::write_items(&released.path("items.csv"), ITEMS)?;
@@ -49,8 +49,8 @@ fn killed(url: &str) -> Result<String> {
     Ok(format!("{ROUNDS} rounds of {PROCESSES} for {IDS} ids, {hits} kills at work: one item each, the same by all"))
 }
 
-/// Runs all processes on a new bank, kills one of them and starts it again. Returns whether that process was running
-/// when it was killed.
+/// Runs all processes on a new bank, and kills and restarts one process. Returns whether the killed process was still
+/// running.
 fn killed_once(released: &Released, round: u32) -> Result<bool> {
     let bank = format!("bank-{round}");
     let out = |number| format!("given-{number}.csv");

@@ -37,7 +37,7 @@ impl Released {
         Ok(released)
     }
 
-    /// Returns a command in the folder. The URL is not on the command line, which other users can see.
+    /// Returns a command in the folder. Other users cannot see the URL, which is not on the command line.
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.folder.path()).env("STORAGEBOX_URL", &self.url);
@@ -48,7 +48,8 @@ impl Released {
         self.folder.path().join(file)
     }
 
-    /// Checks the reports in these files as one: each of `people` people has one item. Returns the number of lines.
+    /// Checks that the combined reports in these files give each of `people` people one item. Returns the number of
+    /// lines.
     pub(super) fn check_reports(&self, files: impl Iterator<Item = String>, people: usize) -> Result<usize> {
         let texts = files.map(|file| workspace::read(self.path(&file))).collect::<Result<Vec<_>>>()?;
         let report = HandOutReport::read(texts.iter().map(String::as_str))?;

@@ -12,11 +12,10 @@ use crate::workspace;
 
 const KILLS: usize = 50;
 const PROCESSES: usize = 8;
-/// The number of people per round; each is in the input three times.
+/// The number of people that a run serves.
 const PEOPLE: usize = 500;
 
-/// The arguments that select the tests of `dedup run` and signals. `STORAGEBOX_SIGNALS` sets how often these tests end
-/// each of five commands, each time at another moment.
+/// The arguments that select the tests in which a signal ends `dedup run`.
 const SIGNALS: [&str; 4] = ["--test", "cli", "--", "signals::"];
 
 pub(super) fn run() -> Result<()> {
@@ -33,7 +32,7 @@ pub(super) fn run() -> Result<()> {
     shown(cargo(["test", "--locked", "-p", "storagebox-sqlite", "--lib", "--", "--ignored"]))
 }
 
-/// Returns the command, with a store whose bank has this number of items.
+/// Creates a store whose bank has this number of items, and returns the released command for the store.
 fn with_items(name: &str, items: usize) -> Result<Released> {
     let released = Released::new(name, "sqlite:store.db")?;
     let items: String = (0..items).map(|item| format!("CODE-{item:08}\n")).collect();
@@ -48,12 +47,13 @@ fn audit(released: &Released, held: usize) -> Result<()> {
     check_count("items held", held, released.count("items", "held")?)
 }
 
-/// Returns the ids of a round, beginning with the person `first`.
+/// Returns the input of a run: the id of each person three times, beginning with the person `first`.
 fn ids(round: usize, first: usize) -> String {
+    // A repeated id must not get a second item. People of different rounds have different ids.
     (0..3 * PEOPLE).map(|line| format!("p{round}-{}\n", (first + line) % PEOPLE)).collect()
 }
 
-/// Kills a run that has served some people and waits for more ids; the next run serves all people.
+/// Kills a run after it has served some people, and checks that the next run serves all people.
 fn killed() -> Result<String> {
     let released = with_items("sqlite-killed", KILLS * PEOPLE + 10)?;
     for round in 0..KILLS {
@@ -68,7 +68,8 @@ fn killed() -> Result<String> {
     Ok(format!("{KILLS} kills, {} people, one item each, every audit ok", KILLS * PEOPLE))
 }
 
-/// Kills a run half-way. Returns the number of people that it served.
+/// Starts a run with only some of the ids, and kills the run when it has served a person. Returns the number of served
+/// people.
 fn kill_half_way(released: &Released, round: usize, before: usize) -> Result<usize> {
     let command = released.command(&["hand-out", "items", "--ids", "-", "--out", "given.csv", "--force"]);
     let (mut run, mut input) = BackgroundCommand::begin_with_input(command)?;
@@ -84,7 +85,7 @@ fn kill_half_way(released: &Released, round: usize, before: usize) -> Result<usi
     Ok(released.count("items", "held")? - before)
 }
 
-/// Lets all processes serve the same people, each in another order; no process may report that the file is locked.
+/// Lets all processes serve the same people in different orders, and checks that no process reports a locked file.
 fn at_once() -> Result<String> {
     let released = with_items("sqlite-at-once", 4 * PEOPLE)?;
     let out = |number| format!("given-{number}.csv");
@@ -110,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_person_of_a_round_comes_three_times() {
+    fn the_input_of_a_run_contains_each_id_three_times() {
         let text = ids(3, 7);
         assert_eq!(text.lines().count(), 3 * PEOPLE);
         let people: std::collections::HashSet<_> = text.lines().collect();

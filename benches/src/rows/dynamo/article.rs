@@ -23,7 +23,7 @@ type Row = HashMap<String, AttributeValue>;
 impl Caller for Article {
     type Argument = String;
 
-    /// Takes an item. Each search begins at the head of the table.
+    /// Takes an item for the id. Every call searches from the head of the table.
     async fn call(&self, id: &String) -> Result<()> {
         let mut from = None;
         loop {
@@ -41,7 +41,7 @@ impl Caller for Article {
 }
 
 impl Article {
-    /// Deletes the candidates in random order until a delete removes an item. Returns the item.
+    /// Deletes the candidates in random order until a delete removes an item, and returns that item.
     async fn one_of(&self, mut candidates: Vec<Row>) -> Result<Option<AttributeValue>> {
         fastrand::shuffle(&mut candidates);
         for mut candidate in candidates {

@@ -15,7 +15,7 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Side, Work};
 use crate::rows::side::side;
 
-/// A process that runs the Python package. It waits for the next slice.
+/// A process that runs the Python package and waits between measurements.
 struct Package {
     server: Server,
     tables: Tables,
@@ -41,7 +41,7 @@ impl Package {
         Ok(Self { server, tables, process: Mutex::new(process) })
     }
 
-    /// Makes all calls of a slice in the process, whose threads share the calls.
+    /// Makes all calls of a measurement with the threads of the Python process.
     async fn run(&self, load: Load) -> Result<()> {
         let question = format!("{} {}", load.slice, load.calls);
         let answer = block_in_place(|| {

@@ -14,14 +14,14 @@ use tokio::task::block_in_place;
 use crate::effort::{Effort, Meter};
 use crate::error::Result;
 
-/// A server that its first use starts.
+/// A server that is started when it is first used.
 #[derive(Clone, Default)]
 pub(super) struct Server(Arc<OnceCell<Started>>);
 
 struct Started {
     dynamo: Dynamo,
     driver: Driver,
-    /// The HTTP client of this process. It counts the requests and injects no faults.
+    /// The HTTP client of this process, which counts the requests.
     counted: Faults,
     /// The number of requests that other processes have reported.
     elsewhere: AtomicU64,
@@ -33,7 +33,6 @@ impl Server {
         self.0.get_or_try_init(|| async { Started::new() }).await
     }
 
-    /// Returns the client that all sides in this process share.
     pub(super) async fn driver(&self) -> Result<&Driver> {
         Ok(&self.started().await?.driver)
     }
@@ -42,7 +41,7 @@ impl Server {
         Ok(format!("http://{}", self.started().await?.dynamo.address()))
     }
 
-    /// Returns a name for a table that no other table has.
+    /// Returns a table name that is not in use.
     pub(super) async fn name(&self, of: &str) -> Result<String> {
         Ok(format!("{of}-{}", self.started().await?.names.fetch_add(1, Ordering::Relaxed)))
     }

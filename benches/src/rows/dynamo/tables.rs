@@ -1,4 +1,4 @@
-//! The two tables of article 1, refilled before each slice.
+//! The two tables of article 1, refilled before each measurement.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,6 @@ pub(super) struct Tables {
     pub(super) items: String,
     pub(super) records: String,
     library: ArticleTables,
-    /// The number of items added so far.
     added: AtomicUsize,
 }
 
@@ -31,7 +30,6 @@ impl Tables {
         Ok(Self { items, records, library, added: AtomicUsize::new(count) })
     }
 
-    /// Adds as many items as the slice takes.
     pub(super) async fn refill(&self, load: Load) -> Result<()> {
         let first = self.added.fetch_add(load.calls, Ordering::Relaxed);
         self.library.add(&these(first..first + load.calls)?).await?;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crossbeam_queue::SegQueue;
 
-/// The number of stripes, as in the library.
+/// The number of separately locked parts of the map, the same as in the library.
 const STRIPES: usize = 64;
 
 pub(super) struct Prototype {
@@ -28,7 +28,7 @@ impl Prototype {
         bank
     }
 
-    /// Returns the item of an id. Assigns an item if the id has none. Returns `None` if no item is left.
+    /// Returns the item of an id, and assigns an item if the id has none. Returns `None` if no item is left.
     pub(super) fn assign(&self, id: String) -> Option<String> {
         let stripe = self.hasher.hash_one(&id) as usize % STRIPES;
         let mut items_by_id = self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,8 +8,7 @@ use super::client::Client;
 use super::cluster::Database;
 use crate::error::Result;
 
-/// A statement that takes a range of 512 items without the library. A take searches as many rows before it continues at
-/// another place.
+/// Takes 512 items with successive hashes, without the library. The library, too, searches at most 512 successive rows.
 const WALK: &str = "
     WITH picked AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
@@ -18,7 +17,7 @@ const WALK: &str = "
     )
     INSERT INTO storagebox.claims (bank, claim, state, h, item) SELECT $1, 'early-' || p.item, 'held', p.h, p.item FROM picked p";
 
-/// Opens a transaction in a new session. Its snapshot keeps the rows that are deleted later.
+/// Opens a transaction whose snapshot prevents the removal of rows that are deleted later.
 pub(super) async fn snapshot(database: &Database) -> Result<PgConnection> {
     let mut session = database.options()?.connect().await?;
     session
@@ -27,7 +26,6 @@ pub(super) async fn snapshot(database: &Database) -> Result<PgConnection> {
     Ok(session)
 }
 
-/// Turns autovacuum off, and takes this many items in ranges at random places.
 pub(super) async fn take(database: &Database, items: u64) -> Result<()> {
     let off = "ALTER TABLE storagebox.free_items SET (autovacuum_enabled = off);
         ALTER TABLE storagebox.claims SET (autovacuum_enabled = off)";

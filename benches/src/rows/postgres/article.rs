@@ -22,7 +22,7 @@ const RECORD: &str = "INSERT INTO article_given VALUES ($1, $2)";
 struct Article(Client);
 
 impl Caller for Article {
-    /// An id, and the place at which the search for an item begins.
+    /// An id, and the hash at which the search for an item begins.
     type Argument = (String, i64);
 
     async fn call(&self, (id, place): &(String, i64)) -> Result<()> {

@@ -17,7 +17,6 @@ use crate::row::Load;
 use crate::rows::filled::{BANK, Filled, expect_new};
 use crate::rows::side::{Caller, scattered};
 
-/// A bank in a separate database.
 pub(super) struct Bank {
     filled: Filled,
     store: PostgresStore,
@@ -50,7 +49,7 @@ impl Deref for Bank {
 /// The statement with which the library takes an item.
 const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) WHERE storagebox.is_version_3() AND storagebox.is_alone()";
 
-/// Takes items without the library. As in the library, a take begins where an earlier take ended.
+/// Takes items without the library. As in the library, each search begins at a cursor.
 pub(super) struct PlainTakes {
     client: Client,
     number: i64,
@@ -59,7 +58,7 @@ pub(super) struct PlainTakes {
     idle: Mutex<Vec<Lane>>,
 }
 
-/// A cursor: the next place to search, the last place that may have items, and the place where the current search
+/// A cursor: the hash from which the next take searches, the last hash to search, and the hash where the current search
 /// began.
 #[derive(Clone, Copy)]
 struct Lane {
@@ -136,7 +135,7 @@ impl PlainTakes {
 /// The statement with which the library takes an item in a transaction of the caller.
 const TAKE_WITHIN: &str =
     "SELECT storagebox.bank_take_within($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) WHERE storagebox.is_version_3()";
-/// Begins a transaction that has already written something.
+/// Begins a transaction and assigns it a transaction id, as a write of the caller would do.
 const BEGIN: &str = "BEGIN; SELECT txid_current()";
 
 /// Takes items in transactions of the caller without the library.
@@ -175,7 +174,7 @@ impl Caller for TakesWithin {
     }
 }
 
-/// Returns the number of the bank's namespace, which the rows of the bank contain.
+/// Returns the number that stands for the bank's namespace in the bank's rows.
 pub(super) async fn number(database: &Database) -> Result<i64> {
     of_namespace(database, "SELECT namespace FROM storagebox.namespaces WHERE name = $1").await
 }

@@ -17,7 +17,7 @@ use crate::cpu;
 use crate::effort::{Effort, Meter};
 use crate::error::Result;
 
-/// A server that its first use starts.
+/// A server that is started when it is first used.
 #[derive(Clone, Default)]
 pub(super) struct Cluster(Arc<OnceCell<Arc<Server>>>);
 
@@ -25,7 +25,7 @@ pub(super) struct Server {
     postgres: Postgres,
     process: u32,
     admin: Mutex<PgConnection>,
-    /// The numbers of items of the template databases that exist.
+    /// The sizes of the template databases that exist, in items.
     templates: Mutex<HashSet<usize>>,
     names: AtomicU64,
     used: std::sync::Mutex<Vec<String>>,
@@ -56,7 +56,7 @@ impl Meter for Cluster {
 }
 
 impl Server {
-    /// Starts a server that makes no checkpoints during a slice.
+    /// Starts a server that makes no checkpoints during a measurement.
     async fn start() -> Result<Self> {
         let settings = Settings::durable().with("shared_buffers", "1GB").with("max_wal_size", "8GB");
         let postgres = block_in_place(|| Postgres::start(&settings.with("checkpoint_timeout", "1h")))?;
@@ -83,7 +83,7 @@ impl Server {
         Ok(Effort { cpu: cpu::used_by_children(self.process), log: Some(log.unsigned_abs()), requests: None })
     }
 
-    /// Drops the databases that are no longer used, and creates a database.
+    /// Drops the databases that are no longer used, and then creates a database.
     async fn create(self: &Arc<Self>, name: &str, template: &str) -> Result<Database> {
         let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
         for name in used {
@@ -104,7 +104,7 @@ impl Server {
     }
 }
 
-/// A database. The server drops it some time after this value is dropped.
+/// A database, which is deleted some time after this value is dropped.
 pub(super) struct Database {
     server: Arc<Server>,
     name: String,

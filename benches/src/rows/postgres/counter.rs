@@ -14,7 +14,6 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
 use crate::rows::side::{Caller, ids, prepared};
 
-/// A counter that all calls change, and its database.
 pub(super) struct Hot {
     counter: Arc<dyn Counter>,
     _database: Database,

@@ -18,7 +18,7 @@ const BATCH: usize = 5_000;
 /// The arguments of a statement that adds items: hashes and items, sorted by hash.
 type Batch = (Vec<i64>, Vec<String>);
 
-/// Prepares one call of `add` with all items of the slice.
+/// Prepares one call of `add` with all items of the measurement.
 pub(super) fn add(bank: &Arc<dyn ItemBank>, load: Load) -> Result<Prepared> {
     let items = Arc::new(fresh(load)?);
     let world = Box::new((Arc::clone(bank), Arc::clone(&items)));
@@ -27,7 +27,6 @@ pub(super) fn add(bank: &Arc<dyn ItemBank>, load: Load) -> Result<Prepared> {
     Ok(Prepared { tasks: vec![Box::pin(work) as Work], world })
 }
 
-/// Prepares the statements that add all items of the slice without the library.
 pub(super) fn plain(client: &Client, number: i64, load: Load) -> Result<Prepared> {
     let batches = Arc::new(batches(&fresh(load)?));
     let (client, world) = (client.clone(), Box::new(Arc::clone(&batches)));
@@ -47,7 +46,7 @@ fn all_new(added: u64, items: usize) -> Result<()> {
     if added == items as u64 { Ok(()) } else { Err(Failure::NoWork { answer: format!("{added} new items") }) }
 }
 
-/// Returns items that no other slice has.
+/// Returns items that no other measurement uses.
 fn fresh(load: Load) -> Result<Vec<Item>> {
     let first = load.slice as usize * 1_000_000_000;
     these(first..first + load.calls)

@@ -18,7 +18,6 @@ use crate::rows::filled::BANK;
 use crate::rows::processor;
 use crate::rows::side::{ids, prepared, side};
 
-/// A database, and a client that does not use the library.
 struct Plain {
     client: Client,
     database: Database,
@@ -31,7 +30,7 @@ impl Plain {
     }
 }
 
-/// Creates a bank in a new database. With `waiting`, commits wait for the disk.
+/// Opens a bank in a new database. With `waiting`, commits wait for the disk.
 async fn new_bank(cluster: Cluster, items: usize, combining: bool, waiting: bool) -> Result<Bank> {
     let database = cluster.database(items).await?;
     if !waiting {
@@ -40,12 +39,12 @@ async fn new_bank(cluster: Cluster, items: usize, combining: bool, waiting: bool
     Bank::new(database, items, combining)
 }
 
-/// Returns the side that takes items through the library. Commits wait for the disk.
+/// Takes items from a bank. Commits wait for the disk.
 pub(super) fn takes(cluster: &Cluster, items: usize, combining: bool) -> Side {
     takes_of(cluster, items, combining, true)
 }
 
-/// Returns the side that takes items through the library, without combined calls. Commits do not wait for the disk.
+/// Takes items from a bank. Calls are not combined, and commits do not wait for the disk.
 pub(super) fn takes_without_waiting(cluster: &Cluster, items: usize) -> Side {
     takes_of(cluster, items, false, false)
 }
@@ -58,8 +57,7 @@ fn takes_of(cluster: &Cluster, items: usize, combining: bool, waiting: bool) -> 
     })
 }
 
-/// Returns the side that takes items through a handle with the default settings of a store. Commits do not wait for the
-/// disk.
+/// Takes items through a handle of a store with default settings. Commits do not wait for the disk.
 pub(super) fn takes_by_handle(cluster: &Cluster, items: usize) -> Side {
     let make = move |cluster| new_bank(cluster, items, true, false);
     side(cluster, make, |bank: Arc<Bank>, load| async move {
@@ -68,7 +66,7 @@ pub(super) fn takes_by_handle(cluster: &Cluster, items: usize) -> Side {
     })
 }
 
-/// Returns the side that takes items without the library, with the statement of the library.
+/// Takes items with the library's statement, but without the library.
 pub(super) fn plain_takes(cluster: &Cluster, items: usize, waiting: bool) -> Side {
     let make = move |cluster| async move {
         let bank = new_bank(cluster, items, false, waiting).await?;
@@ -83,8 +81,8 @@ pub(super) fn plain_takes(cluster: &Cluster, items: usize, waiting: bool) -> Sid
     })
 }
 
-/// Returns two sides that take items in a transaction of the caller: one through the library, and one with the same
-/// statements only.
+/// Returns two sides that take items in transactions of the caller: with the library, and with the same statements
+/// alone.
 pub(super) fn takes_within(cluster: &Cluster, items: usize) -> [Side; 2] {
     let make = move |cluster| async move {
         let bank = new_bank(cluster, items, false, false).await?;
@@ -113,7 +111,7 @@ async fn without_waiting(database: &Database) -> Result<()> {
     database.server().run(format!("ALTER DATABASE {name} SET synchronous_commit = off")).await
 }
 
-/// Returns the side that takes items without combined calls. A checkpoint is made before each slice.
+/// Takes items from a bank. A checkpoint is made before each measurement, and calls are not combined.
 pub(super) fn takes_after_a_checkpoint(cluster: &Cluster, items: usize) -> Side {
     let make = move |cluster| new_bank(cluster, items, false, true);
     side(cluster, make, |bank: Arc<Bank>, load| async move {
@@ -134,7 +132,7 @@ pub(super) fn updates_after_a_checkpoint(cluster: &Cluster) -> Side {
     )
 }
 
-/// Returns the side that takes items without combined calls from a bank after nine tenths of its items were taken.
+/// Takes items from a bank after nine tenths of its items were taken. Calls are not combined.
 pub(super) fn takes_of_the_rest(cluster: &Cluster, items: usize, snapshot: bool) -> Side {
     let make = move |cluster: Cluster| async move {
         let database = cluster.database(items).await?;
@@ -149,7 +147,7 @@ pub(super) fn takes_of_the_rest(cluster: &Cluster, items: usize, snapshot: bool)
     })
 }
 
-/// Returns the side that takes items with article 1's algorithm from a table with the items of a bank.
+/// Takes a bank's items from a table with the algorithm of article 1.
 pub(super) fn article(cluster: &Cluster, items: usize) -> Side {
     let make = move |cluster: Cluster| async move {
         let plain = Plain::new(cluster, items).await?;
@@ -160,7 +158,6 @@ pub(super) fn article(cluster: &Cluster, items: usize) -> Side {
     side(cluster, make, |plain: Arc<Plain>, load| async move { Ok(article::takes(&plain.client, load)) })
 }
 
-/// Returns the side that runs plain UPDATE statements.
 pub(super) fn updates(cluster: &Cluster, updates: fn(&Client, Load) -> Prepared) -> Side {
     let make = |cluster| Plain::new(cluster, 0);
     side(cluster, make, move |plain: Arc<Plain>, load| async move { Ok(updates(&plain.client, load)) })
@@ -179,13 +176,11 @@ pub(super) fn plain_add(cluster: &Cluster) -> Side {
     )
 }
 
-/// Returns the side that changes one counter through the library.
 pub(super) fn changes(cluster: &Cluster, strategy: Strategy) -> Side {
     let make = move |cluster: Cluster| async move { Hot::new(cluster.database(0).await?, strategy) };
     side(cluster, make, |hot: Arc<Hot>, load| async move { hot.changes(load) })
 }
 
-/// A store, and its own database.
 struct Own {
     store: PostgresStore,
     _database: Database,
@@ -196,12 +191,12 @@ async fn own(cluster: Cluster) -> Result<Own> {
     Ok(Own { store: PostgresStore::builder().connect(&database.url())?, _database: database })
 }
 
-/// Returns the side that processes messages with a processor. Tokens and entities change in the same step.
+/// Processes messages with a processor, which changes tokens and entities in one step.
 pub(super) fn joined(cluster: &Cluster) -> Side {
     side(cluster, own, |own: Arc<Own>, load| async move { processor::by_a_processor(&own.store, load).await })
 }
 
-/// Returns the side that processes messages with the article's separate steps.
+/// Processes messages in the separate steps of the article.
 pub(super) fn by_the_article(cluster: &Cluster) -> Side {
     side(cluster, own, |own: Arc<Own>, load| async move { processor::by_the_article(&own.store, load).await })
 }

@@ -8,12 +8,9 @@ use super::cluster::Database;
 use crate::error::Result;
 use crate::rows::filled::{BANK, these};
 
-/// The number of rows in the table that the plain UPDATE statements change.
 pub(super) const PLAIN_ROWS: i64 = 100_000;
-/// The number of items per call of `add`.
 const LOADED_TOGETHER: usize = 1_000_000;
 
-/// Creates the table that the plain UPDATE statements change.
 const PLAIN: &str = "
     CREATE TABLE plain (key bigint PRIMARY KEY, value bigint NOT NULL);
     INSERT INTO plain SELECT n, 0 FROM generate_series(0, 99999) n";
@@ -38,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_table_has_every_row_that_is_updated() {
+    fn plain_table_has_a_row_for_every_key_of_the_updates() {
         assert!(PLAIN.contains(&format!("generate_series(0, {})", PLAIN_ROWS - 1)));
     }
 }

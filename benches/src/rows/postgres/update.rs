@@ -29,7 +29,6 @@ pub(super) fn by_key(client: &Client, load: Load) -> Prepared {
     prepared(load, Updates(client.clone()), keys.collect())
 }
 
-/// Prepares updates of the same row.
 pub(super) fn hot(client: &Client, load: Load) -> Prepared {
     prepared(load, Updates(client.clone()), vec![0; load.calls])
 }

@@ -12,7 +12,6 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Work};
 use crate::rows::filled::{BANK, Filled, these};
 
-/// Creates a store with a prefix that no other store has.
 pub(super) async fn store(server: Server) -> Result<RedisStore> {
     Ok(store_of(&server).await?.1)
 }
@@ -24,7 +23,7 @@ async fn store_of(server: &Server) -> Result<(String, RedisStore)> {
     Ok((prefix, store))
 }
 
-/// A bank, and the prefix of its keys.
+/// A bank, and the prefix of the keys of its store.
 pub(super) struct Bank {
     filled: Filled,
     prefix: String,
@@ -40,7 +39,7 @@ impl Bank {
         format!("{}:{{b.{BANK}.0}}", self.prefix)
     }
 
-    /// Prepares one call of `add` with all items of the slice.
+    /// Prepares one call of `add` with all items of the measurement.
     pub(super) fn adds(&self, load: Load) -> Result<Prepared> {
         let items = Arc::new(fresh(load)?);
         let (bank, world) = (Arc::clone(self.filled.part()), Box::new(Arc::clone(&items)));
@@ -61,7 +60,7 @@ pub(super) fn all_new(added: u64, items: usize) -> Result<()> {
     if added == items as u64 { Ok(()) } else { Err(Failure::NoWork { answer: format!("{added} new items") }) }
 }
 
-/// Returns items that no other slice has.
+/// Returns items that no other measurement uses.
 pub(super) fn fresh(load: Load) -> Result<Vec<Item>> {
     let first = load.slice as usize * 1_000_000_000;
     these(first..first + load.calls)

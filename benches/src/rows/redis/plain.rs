@@ -16,7 +16,7 @@ macro_rules! lua {
     ($($file:literal),*) => {
         concat!(
             "#!lua\nlocal MOVED = 0\n",
-            // The floor does not check rights.
+            // The compared program does not check rights.
             "local function rights() return true end\n",
             include_str!("../../../../storagebox-redis/lua/lib/rights.lua"),
             include_str!("../../../../storagebox-redis/lua/lib/write.lua"),
@@ -44,13 +44,13 @@ const TAKE: &str = lua!(
 );
 const ADD: &str = lua!("lib/buckets", "lib/queue", "lib/bank", "item_bank/add");
 
-/// The number that every call sends as its call number. It has as many digits as a call number of the library.
+/// The call number that every take passes to the script, with as many digits as a call number of the library.
 const CALL: &str = "-4611686018427387904";
 
 /// The number of items per command, the same as in the library.
 const BATCH: usize = 1_000;
 
-/// The arguments of the script for a take that are the same for all calls.
+/// The arguments of the script that are the same for all takes.
 #[derive(Clone)]
 pub(super) struct Take {
     hash: Arc<str>,
@@ -92,7 +92,6 @@ fn hash(claim: &str) -> u32 {
 #[derive(Clone)]
 pub(super) struct PlainTakes {
     take: Take,
-    /// The hash of the script that adds items.
     add: String,
     connection: MultiplexedConnection,
 }
@@ -105,7 +104,6 @@ impl PlainTakes {
         Ok(Self { take: Take::new(bank, &mut connection).await?, add, connection })
     }
 
-    /// Prepares one task that adds all items of the slice in batches.
     pub(super) fn adds(&self, load: Load) -> Result<Prepared> {
         let items = fresh(load)?;
         let batches: Vec<Cmd> = items

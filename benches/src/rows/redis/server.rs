@@ -15,7 +15,7 @@ use tokio::task::block_in_place;
 use crate::effort::{Effort, Meter};
 use crate::error::Result;
 
-/// A server that its first use starts.
+/// A server that is started when it is first used.
 #[derive(Clone)]
 pub(super) struct Server {
     started: Arc<OnceCell<Started>>,
@@ -24,7 +24,6 @@ pub(super) struct Server {
 
 struct Started {
     redis: Redis,
-    /// The connection that reads the resources that the server has used.
     admin: MultiplexedConnection,
     prefixes: AtomicU64,
 }
@@ -53,7 +52,6 @@ impl Server {
         Ok(format!("bench-{}", self.started().await?.prefixes.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// Returns a client with the library's connection settings.
     pub(super) async fn client(&self) -> Result<Client> {
         let info = self.url().await?.into_connection_info()?;
         Ok(Client::open(info.set_tcp_settings(TcpSettings::default().set_nodelay(true)))?)

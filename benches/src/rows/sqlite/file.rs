@@ -12,7 +12,7 @@ use crate::error::{Failure, Result};
 use crate::row::Load;
 use crate::rows::filled::{BANK, Filled, these};
 
-/// A bank in a separate file. Its store stays open during all slices.
+/// A bank in a separate file. The bank's store stays open during all measurements.
 pub(super) struct Bank {
     pub(super) filled: Filled,
     folder: TempDir,
@@ -22,7 +22,7 @@ impl Bank {
     pub(super) async fn new(items: usize) -> Result<Self> {
         let folder = tempfile::tempdir().map_err(Failure::Folder)?;
         // The last connection to a file checkpoints the log when it closes. While this store is open, no connection of
-        // a slice is the last.
+        // a measurement is the last.
         let store = SqliteStore::open(folder.path().join("store.db"))?;
         store.setup().await?;
         let filled = Filled::with_items(store, items).await?;
@@ -33,7 +33,6 @@ impl Bank {
         format!("sqlite://{}", self.folder.path().join("store.db").display())
     }
 
-    /// Returns the library's connection settings.
     pub(super) fn options(&self) -> SqliteConnectOptions {
         SqliteConnectOptions::new()
             .filename(self.folder.path().join("store.db"))
@@ -43,13 +42,13 @@ impl Bank {
     }
 }
 
-/// Returns the number of the bank's namespace, which the rows of the bank contain.
+/// Returns the number that stands for the bank's namespace in the bank's rows.
 pub(super) async fn number(connection: &mut SqliteConnection) -> Result<i64> {
     let number = query_scalar("SELECT number FROM storagebox_namespaces WHERE kind = 'bank' AND name = ?1");
     Ok(number.bind(BANK).fetch_one(connection).await?)
 }
 
-/// Returns items that no other slice has.
+/// Returns items that no other measurement uses.
 pub(super) fn fresh(load: Load) -> Result<Vec<Item>> {
     let first = load.slice as usize * 1_000_000_000;
     these(first..first + load.calls)

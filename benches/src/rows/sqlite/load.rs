@@ -13,7 +13,7 @@ const ADD: &str = include_str!("../../../../storagebox-sqlite/sql/item_bank/add.
 /// The number of items per statement, the same as in the library.
 const BATCH: usize = 5_000;
 
-/// Prepares one call of `add` with all items of the slice.
+/// Prepares one call of `add` with all items of the measurement.
 pub(super) fn ours(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
     let items = Arc::new(fresh(load)?);
     let (bank, kept) = (Arc::clone(world.filled.part()), Box::new((Arc::clone(world), Arc::clone(&items))));
@@ -21,7 +21,6 @@ pub(super) fn ours(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
     Ok(Prepared { tasks: vec![Box::pin(work) as Work], world: kept })
 }
 
-/// Prepares the statements that add all items of the slice without the library.
 pub(super) fn plain(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
     let items = fresh(load)?;
     let batches: Vec<_> = items

@@ -18,7 +18,7 @@ fn marker(retention: Duration) -> Strategy {
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// A marker counter recognises a retry after more than ten minutes, when a request token is forgotten.
+/// A marker counter recognises a retry after more than ten minutes, unlike a request token.
 pub(in crate::counter) async fn approach_5_the_marker_is_exact_beyond_ten_minutes(world: &World) -> Verdict {
     // Article 5: "If idempotency must extend beyond the ten-minute CRT window."
     let counter = stock(world, marker(DAY), 20).await?;
@@ -34,7 +34,8 @@ pub(in crate::counter) async fn approach_5_the_marker_is_exact_beyond_ten_minute
     Ok(())
 }
 
-/// When nothing is left, a retry of an applied change returns `AlreadyApplied`, and a new change returns `OutOfBounds`.
+/// When the stock is empty, a retry of an applied change returns `AlreadyApplied`, and a new change returns
+/// `OutOfBounds`.
 pub(in crate::counter) async fn approach_5_a_repeat_is_told_from_a_threshold(world: &World) -> Verdict {
     // Article 5: "Check for the existence of the marker item. If not, the threshold blocked the change."
     let counter = stock(world, marker(DAY), 5).await?;
@@ -45,7 +46,7 @@ pub(in crate::counter) async fn approach_5_a_repeat_is_told_from_a_threshold(wor
     Ok(())
 }
 
-/// A retry of a ledger change whose request or reply was lost leaves one entry.
+/// If the request or reply of a change is lost and the change is retried, the ledger has one entry for the change.
 pub(in crate::counter) async fn approach_6_a_retry_writes_the_same_entry(world: &World) -> Verdict {
     // Article 5: "It's safe to retry, the item will be over-written if it already exists."
     let book = Book::of(world.store())?;
@@ -124,7 +125,7 @@ pub(in crate::counter) async fn approach_6_changes_of_one_moment_are_not_confuse
     Ok(())
 }
 
-/// A retry of a ledger change at another time adds no entry.
+/// A later retry of a ledger change adds no entry.
 pub(in crate::counter) async fn approach_6_a_retry_at_another_time_is_the_same_entry(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     let counter = Subject::of(book.ledger.clone() as _)?;
@@ -137,7 +138,7 @@ pub(in crate::counter) async fn approach_6_a_retry_at_another_time_is_the_same_e
     Ok(())
 }
 
-/// A ledger refuses a change with bounds, and its value stays.
+/// A ledger refuses a change with bounds, and its value stays the same.
 pub(in crate::counter) async fn approach_6_bounds_are_refused(world: &World) -> Verdict {
     // Article 5: "This approach doesn't work well with threshold enforcement."
     let book = Book::of(world.store())?;
@@ -183,7 +184,7 @@ fn slots(world: &World, max: u32) -> storagebox_core::Result<Subject> {
     Subject::open(world.store(), Strategy::TokenSet { max }, Bounds::NONE)
 }
 
-/// A token set with fifty places returns `Full` to a new token and `AlreadyApplied` to a token that it holds.
+/// A token set that is full with 50 tokens returns `Full` to a new token and `AlreadyApplied` to a stored token.
 pub(in crate::counter) async fn approach_7_a_full_set_says_so(world: &World) -> Verdict {
     let counter = slots(world, 50)?;
     for number in 1..=50 {
@@ -210,7 +211,7 @@ pub(in crate::counter) async fn approach_7_a_token_in_the_set_is_not_applied_aga
     Ok(())
 }
 
-/// A token set refuses a change that is out of bounds, and a refused token takes no place.
+/// A token set refuses a change that is out of bounds, and does not store the token of the refused change.
 pub(in crate::counter) async fn approach_7_bounds_beside_the_set(world: &World) -> Verdict {
     // Article 5: "If the change is variable, the condition expression can be extended to include a threshold check."
     let counter = slots(world, 3)?.bounded(Bounds::between(0, 10)?);
@@ -223,7 +224,7 @@ pub(in crate::counter) async fn approach_7_bounds_beside_the_set(world: &World) 
     Ok(())
 }
 
-/// A token set that is full of tokens and fences stays full.
+/// A token set that is full of applied and cancelled tokens stays full.
 pub(in crate::counter) async fn approach_7_a_full_set_stays_full(world: &World) -> Verdict {
     // Article 5: "Once the set maximum is reached, the counter can no longer be updated."
     let counter = slots(world, 2)?;

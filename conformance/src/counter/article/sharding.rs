@@ -11,14 +11,14 @@ use crate::link::Fate;
 use crate::race::race;
 use crate::world::World;
 
-/// Creates a counter of sold pieces of `abc123`: at most a thousand, in ten shards.
+/// Creates a counter of sold pieces, from 0 to 1,000, in ten shards.
 fn bins(world: &World) -> Result<Subject> {
     let (bounds, hour) = (Bounds::between(0, 1_000)?, Retention::For(Duration::from_secs(3_600)));
     let strategy = Strategy::Sharded { shards: 10, bounds, retention: hour };
     Subject::open(world.store(), strategy, bounds)?.at("abc123")
 }
 
-/// Concurrent orders buy the last piece of every shard, and none beyond it.
+/// Concurrent callers buy every piece of every shard, and not one piece more.
 pub(in crate::counter) async fn write_sharding_sells_the_last_piece_of_every_bin(world: &World) -> Verdict {
     // Article 5: "One of the other items might have capacity."
     let counter = bins(world)?;
@@ -40,7 +40,7 @@ pub(in crate::counter) async fn write_sharding_sells_the_last_piece_of_every_bin
     Ok(())
 }
 
-/// A delivery of a thousand pieces is split among the shards and repeated while others buy. Every piece is sold once.
+/// Callers buy pieces and repeat one delivery of 1,000 pieces. The delivery counts once, and every piece is sold.
 pub(in crate::counter) async fn write_sharding_sells_a_delivery_to_the_last_piece(world: &World) -> Verdict {
     // Article 5: "Split equally between N items."
     let (bounds, hour) = (Bounds::at_least(0), Retention::For(Duration::from_secs(3_600)));

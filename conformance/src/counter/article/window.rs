@@ -11,7 +11,7 @@ use crate::link::Fate;
 use crate::race::race;
 use crate::world::World;
 
-/// The lifetime of the article's keys, which prevent duplicates.
+/// How long the window in article 3 remembers a key.
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
 
 fn window(world: &World, capacity: u32) -> Result<Subject> {
@@ -19,7 +19,7 @@ fn window(world: &World, capacity: u32) -> Result<Subject> {
     Subject::open(world.store(), strategy, Bounds::NONE)?.at("2024-11-22")
 }
 
-/// A retry is applied if its request was lost, and not if only its reply was lost.
+/// A retry is applied if the request of the first attempt was lost, but not if only the reply was lost.
 pub(in crate::counter) async fn article_3_a_key_that_is_contained_is_not_applied(world: &World) -> Verdict {
     // Article 3: "When there is a connection drop we have no idea if the + 10 was applied or not."
     let counter = window(world, 100)?;
@@ -45,8 +45,7 @@ pub(in crate::counter) async fn article_3_ten_concurrent_requests_all_add_up(wor
     Ok(())
 }
 
-/// A window that is full of young keys returns `Full` instead of forgetting the oldest key, so every retry is
-/// recognised.
+/// A window that is full of young keys returns `Full` and forgets no key, so every retry is recognised.
 pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(world: &World) -> Verdict {
     let counter = window(world, 5)?;
     for number in 1..=5 {
@@ -63,7 +62,7 @@ pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(
     Ok(())
 }
 
-/// A window remembers each key for at least five minutes, and then makes room for another.
+/// A window remembers each key for at least five minutes, and then makes room for another key.
 pub(in crate::counter) async fn article_3_keys_live_for_five_minutes(world: &World) -> Verdict {
     // Article 3: "From that moment on the list will always have every key from the last 5 minutes."
     let counter = window(world, 3)?;
@@ -82,7 +81,7 @@ pub(in crate::counter) async fn article_3_keys_live_for_five_minutes(world: &Wor
     Ok(())
 }
 
-/// The first change of a key needs nothing prepared, and its retry is recognised.
+/// The first change on a new key works without preparation, and its retry is recognised.
 pub(in crate::counter) async fn article_3_the_first_key_needs_nothing_before_it(world: &World) -> Verdict {
     // Article 3: "It is important to remember that if there are zero elements in the list."
     for day in 1..=5 {

@@ -14,7 +14,7 @@ use crate::link::{Fate, Link, drop_after};
 use crate::race::race;
 use crate::world::World;
 
-/// Compactions of a few entries at a time, with changes and fences in between, keep the value and leave one sum.
+/// Compactions between changes do not change the value. After the last compaction, the log has one entry, the sum.
 pub(in crate::counter) async fn compaction_keeps_the_value_and_one_sum(world: &World) -> Verdict {
     let (book, mut rng) = (Book::of(world.store())?, world.rng());
     let (mut value, mut changes) = (0, 0);
@@ -55,7 +55,7 @@ pub(in crate::counter) async fn compaction_leaves_what_is_younger(world: &World)
     ensure_kept(&book, 4, 106).await
 }
 
-/// After a compaction, entries that are younger than the horizon are still recognised, and merged changes stay counted.
+/// A retry after a compaction is recognised if the entry of its change was not merged. Merged changes still count.
 pub(in crate::counter) async fn retries_after_a_compaction_are_exact_for_what_is_left(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     book.fill(2).await?;
@@ -69,7 +69,7 @@ pub(in crate::counter) async fn retries_after_a_compaction_are_exact_for_what_is
     ensure_kept(&book, 3, 8).await
 }
 
-/// Readers read during several compactions: none ever sees a wrong value.
+/// Reads during compactions always return the right value.
 pub(in crate::counter) async fn compaction_is_never_seen(world: &World) -> Verdict {
     let any = Book::of(world.store())?;
     for round in 0..world.profile().rounds {
@@ -129,7 +129,7 @@ pub(in crate::counter) async fn writers_and_compactions_lose_nothing(world: &Wor
     Ok(())
 }
 
-/// A compaction that is repeated, late or doubled merges more entries or none, and keeps the value.
+/// A compaction whose request or reply is lost, late or doubled keeps the value.
 pub(in crate::counter) async fn lost_compactions_are_repeated(world: &World) -> Verdict {
     let any = Book::of(world.store())?;
     for fate in [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice] {

@@ -17,7 +17,7 @@ impl Book {
         answered(|| self.ledger.apply(&self.key, &change)).await
     }
 
-    /// Returns the reasons in the log with their operations, ordered by operation.
+    /// Returns the reasons in the log, ordered by operation.
     async fn reasons(&self, limit: usize) -> Result<Vec<(OpId, Option<Reason>)>, Failure> {
         let log = self.log(limit).await?.into_iter();
         let mut reasons: Vec<_> = log
@@ -31,7 +31,8 @@ impl Book {
     }
 }
 
-/// A log shows the reason of each change byte for byte, for every page length. A change without a reason shows none.
+/// A log shows the reason of each change byte for byte, whatever the page length. A change without a reason has no
+/// reason in the log.
 pub(in crate::counter) async fn a_log_shows_why_each_change_was_made(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     let mut texts = nasty_texts();

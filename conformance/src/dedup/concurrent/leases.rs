@@ -11,7 +11,6 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::{SIZES, race};
 use crate::world::World;
 
-/// Runs a race of begins on one id. Each caller has its own op.
 async fn race_begins(world: &World, name: &str, count: usize) -> Result<Vec<Begun>, Failure> {
     let job = id(name)?;
     race_on(world, count, move |number, repos| {
@@ -53,7 +52,7 @@ pub(in crate::dedup) async fn racing_begins_have_one_lease(world: &World) -> Ver
     Ok(())
 }
 
-/// Returns `count` lapsed leases of one op, each on a separate id.
+/// Returns `count` lapsed leases on separate ids, all begun with the same operation id.
 async fn lapsed(world: &World, repos: &Repos, by: &str, count: usize) -> Result<Vec<Lease>, Failure> {
     let (short, by, mut lapsed) = (world.short(), op(by)?, vec![]);
     for number in 0..count {
@@ -92,8 +91,8 @@ pub(in crate::dedup) async fn racing_begins_of_one_op_share_one_lease(world: &Wo
     Ok(())
 }
 
-/// Callers take turns to begin and abort. While a caller has the lease, no other caller has it. Each new lease has a
-/// greater fence.
+/// Concurrent callers begin and abort leases of one id. At most one caller has the lease at a time, and each new lease
+/// has a greater fence.
 pub(in crate::dedup) async fn racing_leases_exclude_each_other(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let (name, held, last) = (format!("job-{round}"), Arc::default(), Arc::default());
@@ -110,7 +109,7 @@ pub(in crate::dedup) async fn racing_leases_exclude_each_other(world: &World) ->
     Ok(())
 }
 
-/// The holder of the lease (0 for none), and the greatest fence so far.
+/// The number of the caller that has the lease (0 for none), and the greatest fence so far.
 struct Inside {
     held: Arc<AtomicU64>,
     last: Arc<AtomicU64>,
@@ -147,8 +146,8 @@ async fn take_turns(repos: &Repos, name: &str, number: usize, inside: &Inside) -
     Ok(started)
 }
 
-/// A complete of a lapsed lease and a begin by another caller race. Either the lease completes and the begin returns
-/// the result, or the lease is fenced.
+/// If `complete` of a lapsed lease races with `begin`, either `begin` returns the result, or `complete` returns
+/// `Fenced`.
 pub(in crate::dedup) async fn a_late_complete_and_a_new_begin_agree(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for old in lapsed(world, &repos, "ada", world.profile().rounds * 8).await? {

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::history::{Limits, Recorder, check};
 use crate::world::World;
 
-/// The value of each version. Every reader of a version must see the same value.
+/// The values that callers have read, by version.
 #[derive(Default)]
 struct Versions(Mutex<BTreeMap<Version, Op>>);
 
@@ -29,7 +29,6 @@ impl Versions {
     }
 }
 
-/// A caller, with the last value that it saw and the last lease that it got.
 struct Caller {
     repos: Repos,
     place: DedupId,
@@ -51,7 +50,7 @@ fn payload(number: Op) -> Result<Payload, Failure> {
 }
 
 impl Caller {
-    /// Chooses the next call: mostly a new call, sometimes the last call again, as a retry.
+    /// Chooses the next call, which may be a retry of the last call.
     fn choose(&mut self) -> Call {
         self.turn += 1;
         let op = self.number * 100 + self.turn;
@@ -87,7 +86,6 @@ impl Caller {
         entry.map(|entry| self.saw(entry)).transpose()
     }
 
-    /// Returns the version with which a caller saw this value.
     fn version_of(&self, value: Op) -> Result<Version, Failure> {
         let seen = self.versions.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = seen.iter().find(|(_, noted)| **noted == value).map(|(version, _)| *version);

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::history::Specification;
 
-/// An operation, or the value that it wrote.
+/// The number of an operation, which the operation also writes as the value.
 pub(super) type Op = u16;
 
 #[derive(Clone, Copy, Debug)]

@@ -12,13 +12,12 @@ use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
 
-/// Returns the ids of the races, each with its number of callers.
+/// Returns the id of each race and its number of callers.
 fn races(world: &World) -> Result<Vec<(DedupId, usize)>, Failure> {
     let each = (0..world.profile().rounds).flat_map(|round| SIZES.map(|size| (round, size)));
     each.map(|(round, size)| Ok((id(&format!("order-{round}-{size}"))?, size))).collect()
 }
 
-/// Runs a race of records on one id. Each caller has its own value and its own op.
 async fn race_records(world: &World, name: &str, count: usize) -> Result<Vec<Recorded>, Failure> {
     let order = id(name)?;
     race_on(world, count, move |number, repos| {
@@ -31,7 +30,7 @@ async fn race_records(world: &World, name: &str, count: usize) -> Result<Vec<Rec
     .await
 }
 
-/// Checks that one caller recorded its value, and that all others saw that value.
+/// Checks that one caller recorded its value, and that all other callers saw that value.
 async fn ensure_one_winner(repos: &Repos, name: &str, answers: &[Recorded]) -> Verdict {
     let winners: Vec<_> = (0..answers.len()).filter(|number| matches!(answers[*number], Recorded::New(_))).collect();
     ensure_eq!(winners.len(), 1, "winners of {} callers on {name}", answers.len());
@@ -122,7 +121,7 @@ pub(in crate::dedup) async fn racing_replaces_have_one_winner(world: &World) -> 
     Ok(())
 }
 
-/// Callers that replace a number by its successor lose no increment, because each replace is one step.
+/// Callers that replace a number by its successor lose no increment, because each call of `replace` is one step.
 pub(in crate::dedup) async fn racing_increments_lose_nothing(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for round in 0..world.profile().rounds {
@@ -173,8 +172,8 @@ pub(in crate::dedup) async fn racing_forgets_have_one_winner(world: &World) -> V
     Ok(())
 }
 
-/// Callers concurrently record and forget the same few ids. No two records of an id have the same version, and
-/// forgetting a version forgets only its own record.
+/// Callers concurrently record and forget the value of one id. No two records of the id have the same version, and no
+/// call forgets the record of another version.
 pub(in crate::dedup) async fn racing_resets_repeat_no_version(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let name = format!("order-{round}");

@@ -11,7 +11,7 @@ use storagebox_core::{
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::model::memory;
 
-/// The time of a call.
+/// The time of a call, and the factor that lengthens all retentions on a real clock.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) now: Duration,
@@ -37,8 +37,7 @@ impl Moment {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     state: State,
-    /// The ended operations, each with the time until which the store must remember it. The store may remember it for
-    /// longer.
+    /// The ended operations, and the time until which the store must remember each operation.
     ended: BTreeMap<OpId, Duration>,
     versions: Vec<Version>,
     leases: Vec<Lease>,
@@ -52,10 +51,10 @@ enum State {
         lease: Lease,
         until: Duration,
         fingerprint: Option<Fingerprint>,
-        /// Whether the fingerprint is that of an earlier, lapsed lease.
+        /// Whether the fingerprint was taken over from an earlier, lapsed lease.
         is_inherited: bool,
     },
-    /// The fingerprint that an aborted lease had inherited, and the time of the abort.
+    /// The id has no lease, but keeps the fingerprint of a lapsed lease.
     Unsettled {
         fingerprint: Fingerprint,
         since: Duration,
@@ -88,18 +87,17 @@ impl Known {
         }
     }
 
-    /// Returns whether the operation has ended. The model forgets the end if its time is over and the reply (`as_told`
-    /// is false) shows that the store has forgotten it.
+    /// Returns whether the operation has ended. `as_told` says whether the store's answer shows the end.
     fn has_ended(&mut self, op: &OpId, now: Duration, as_told: bool) -> bool {
         let may_forget = self.ended.get(op).is_some_and(|until| *until <= now);
+        // The answer shows that the store has forgotten the operation.
         if may_forget && !as_told {
             self.ended.remove(op);
         }
         self.ended.contains_key(op)
     }
 
-    /// Forgets this lease if the reply shows that the store has forgotten it, and it lapsed so long ago that the store
-    /// may have done so.
+    /// Forgets the lease if it lapsed long ago and the reply (`as_told`) shows that the store has forgotten it.
     fn forget_lapsed(&mut self, asked: &Lease, now: Duration, as_told: bool) {
         let may_forget = self.holding(asked).is_some_and(|until| *until + memory() <= now);
         if as_told && may_forget {
@@ -216,11 +214,11 @@ impl Known {
         Ok(())
     }
 
-    /// Returns the fingerprint of the id. A lapsed lease loses its fingerprint by the clock, whether upkeep has deleted
-    /// it or not.
+    /// Returns the fingerprint that the id still has.
     fn fingerprint(&self, now: Duration) -> Option<&Fingerprint> {
         match &self.state {
             State::Vacant => None,
+            // Upkeep makes no difference to the end of the fingerprint.
             State::Leased { until, .. } if *until + memory() <= now => None,
             State::Leased { fingerprint, .. } => fingerprint.as_ref(),
             State::Unsettled { fingerprint, .. } => Some(fingerprint),
@@ -321,7 +319,7 @@ impl Known {
         self.finish(moment, entry, &lease.op, Some(lease.clone()), retention)
     }
 
-    /// Aborts the lease. The answer is `Aborted` if the operation has ended, whichever call and lease ended it.
+    /// Expects `Aborted` if the operation has ended, whichever call and lease ended it.
     pub(super) fn abort(&mut self, moment: Moment, lease: &Lease, found: Aborted) -> Verdict {
         self.forget_lapsed(lease, moment.now, found == Aborted::Fenced);
         if self.holding(lease).is_some() {

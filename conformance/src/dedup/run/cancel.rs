@@ -14,7 +14,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 
-/// Drops a run whose work has begun and never ends. Returns the run's fence.
+/// Drops a run during its work, and returns the fence of the run's lease.
 async fn dropped(world: &World, repos: &Repos, job: &DedupId, who: &OpId) -> Result<Fence, Failure> {
     let (timer, begun) = (StoreTimer::of(world), Notify::new());
     let options = options(world).take_up(who.clone());
@@ -70,8 +70,7 @@ pub(in crate::dedup) async fn dropping_a_run_anywhere_records_one_result(world: 
     Ok(())
 }
 
-/// Drops a run at this await point, and checks that the next run of the same op finishes it. Returns false if the run
-/// ended before this point.
+/// Drops a run at this await point, and checks that the next run returns the result. Returns whether a run was dropped.
 async fn drop_run_at(world: &World, point: usize) -> Result<bool, Failure> {
     let world = world.another().await?;
     let old = Repos::of(world.store())?;
@@ -101,7 +100,7 @@ async fn drop_run_at(world: &World, point: usize) -> Result<bool, Failure> {
     Ok(was_dropped)
 }
 
-/// A run to its end finishes its work after its caller has gone, like a web client that closes its connection.
+/// `run_to_end` finishes its work after its caller has gone, for example a web client that closes its connection.
 pub(in crate::dedup) async fn a_run_to_its_end_outlives_its_caller(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::race::{SIZES, race};
 use crate::world::World;
 
-/// Returns the one result that these runs produced.
+/// Returns the result of the only run that did the work.
 fn the_one_result(answers: &[Ran]) -> Result<Payload, Failure> {
     let mut results: Vec<_> = answers
         .iter()
@@ -56,8 +56,7 @@ pub(in crate::dedup) async fn racing_runs_work_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Two copies of a request with one fingerprint run at once: one does the work, and the other learns that it is in
-/// flight.
+/// If two copies of a request run at once, one copy does the work, and the other copy returns `InFlight`.
 pub(in crate::dedup) async fn the_same_request_twice_works_once(world: &World) -> Verdict {
     let [here, there] = Repos::pair(world).await?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
@@ -75,9 +74,10 @@ pub(in crate::dedup) async fn the_same_request_twice_works_once(world: &World) -
     Ok(())
 }
 
-/// Returns the rounds and sizes of races that take longer than a lease. On a real clock each takes some seconds.
+/// Returns the races, each as a round number and a number of callers.
 fn long_races(world: &World) -> Vec<(usize, usize)> {
     if !world.can_travel() {
+        // On a real clock, a race takes some seconds.
         return vec![(0, 24)];
     }
     let rounds = 0..world.profile().rounds;
@@ -117,7 +117,7 @@ pub(in crate::dedup) async fn racing_runs_wait_for_the_first(world: &World) -> V
     Ok(())
 }
 
-/// The first few runs fail, another run then does the work, and all other runs see its result.
+/// The first few runs fail, the next run does the work, and all remaining runs see the result of this work.
 pub(in crate::dedup) async fn racing_runs_try_on_after_failures(world: &World) -> Verdict {
     let clients = Repos::pair(world).await?;
     for (round, size) in long_races(world) {
@@ -145,7 +145,7 @@ pub(in crate::dedup) async fn racing_runs_try_on_after_failures(world: &World) -
     Ok(())
 }
 
-/// Checks that `failures` runs failed, that one other run did the work, and that the others saw its result.
+/// Checks that `failures` runs failed, that one run did the work, and that all remaining runs saw its result.
 fn ensure_tried_on(answers: Vec<Result<Ran, RunError<Option<Failure>>>>, failures: usize) -> Verdict {
     let (mut failed, mut others) = (0, Vec::new());
     for ran in answers {

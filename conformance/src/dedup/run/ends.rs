@@ -12,7 +12,7 @@ use crate::dedup::{Repos, id, op, text};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// A run whose work failed is over: a retry with its op does no work, and a run with another op does the work.
+/// After failed work, a run with the same operation id does no work, and a run with another operation id does the work.
 pub(in crate::dedup) async fn a_name_whose_work_failed_is_over(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());

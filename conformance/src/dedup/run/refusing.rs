@@ -8,10 +8,12 @@ use std::time::Duration;
 use storagebox_core::layer::{Call, Layer, LayeredPart, Next, Request, Response};
 use storagebox_core::{Begun, DedupId, Error, ErrorKind, LeaseRepo, OpId, Result, async_trait};
 
-/// A lease repository that refuses this many completions. If `looks`, another operation tries to begin at each refusal.
+/// A lease repository that refuses some completions.
 pub(super) struct Refusing {
     inner: Arc<dyn LeaseRepo>,
+    /// The number of completions that are still to be refused.
     left: AtomicUsize,
+    /// Whether another operation tries to begin a lease at each refusal.
     looks: bool,
     begun_by_others: AtomicUsize,
 }
@@ -52,7 +54,7 @@ impl Layer for Refusing {
         if self.looks {
             self.look(&lease.id).await?;
         }
-        Err(Error::new(ErrorKind::Unavailable, "as the case asked"))
+        Err(Error::new(ErrorKind::Unavailable, "the case refuses this completion"))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 
-/// The shortest pause between two checks by a run that waits.
+/// The shortest time that a waiting run pauses between two checks.
 const A_LOOK: Duration = Duration::from_millis(100);
 
 pub(in crate::dedup) async fn the_first_result_is_replayed(world: &World) -> Verdict {
@@ -66,8 +66,8 @@ pub(in crate::dedup) async fn anothers_lease_is_in_flight(world: &World) -> Verd
     Ok(())
 }
 
-/// A record that is made while a run holds the lease returns `InFlight`, also if the op of the run makes it. The id
-/// keeps the result of the run.
+/// While a run holds the lease, every call of `record` returns `InFlight`, even with the operation id of the run. After
+/// the run, the id has the result of the run.
 pub(in crate::dedup) async fn a_record_during_a_lease_is_in_flight(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, ada, bob) = (id("job")?, StoreTimer::of(world), op("ada")?, op("bob")?);
@@ -145,8 +145,7 @@ pub(in crate::dedup) async fn long_work_keeps_its_lease(world: &World) -> Verdic
     there.ensure_value(&job, Some("result")).await
 }
 
-/// Returns a link that delivers the begin of a lease and loses all later requests, such as heartbeats, until it is
-/// healed.
+/// Returns a link that delivers the first request and loses all later requests until it is healed.
 fn losing_touch() -> Arc<Link> {
     Link::script([Fate::Delivered].into_iter().chain(repeat_n(Fate::RequestLost, 1_000)))
 }
@@ -238,8 +237,8 @@ pub(in crate::dedup) async fn another_fingerprint_does_not_run(world: &World) ->
     Ok(())
 }
 
-/// After a run is killed, a retry of its request does the work. A request with another fingerprint is refused, both
-/// before that retry and after it.
+/// After a run is killed, a retry with the same fingerprint does the work. A request with another fingerprint always
+/// returns `Mismatch`.
 pub(in crate::dedup) async fn a_killed_run_is_resumed_by_its_own_request(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("order")?, StoreTimer::of(world), Tally::default());

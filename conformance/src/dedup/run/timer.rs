@@ -11,15 +11,14 @@ use tokio::time::Instant;
 use crate::harness::TestClock;
 use crate::world::World;
 
-/// A timer on the store's time. If the suite moves the clock, the timer moves with it.
+/// A timer that follows the store's clock, even if the suite moves the clock.
 ///
-/// Time moves only while every participant sleeps. Every participant whose sleep is over acts before time moves again.
-/// So a runner is never late with a heartbeat, however the threads are scheduled.
+/// Time moves only while every participant sleeps.
 pub(super) struct StoreTimer {
     clock: Option<Arc<dyn TestClock>>,
     start: Instant,
     hands: watch::Sender<Hands>,
-    /// Held while the time is moved: two callers at once would move it too far.
+    /// Locked while a caller moves the time.
     turn: Mutex<()>,
 }
 
@@ -43,25 +42,27 @@ impl StoreTimer {
         Arc::new(Self { clock, start: Instant::now(), hands: watch::Sender::default(), turn: Mutex::default() })
     }
 
-    /// Lets time pass once this many participants sleep, and returns when they sleep again.
+    /// Waits until this many participants sleep, moves the time, and waits until they sleep again.
     #[allow(clippy::disallowed_methods, reason = "a store on a real clock expires things in real time alone")]
     pub(super) async fn pass(&self, duration: Duration, sleepers: usize) {
         let Some(clock) = &self.clock else {
             return tokio::time::sleep(duration).await;
         };
+        // Two concurrent callers would move the time too far.
         let _turn = self.turn.lock().await;
         self.wait_until(|hands| hands.all_asleep(sleepers)).await;
         clock.advance(duration);
         self.hands.send_modify(|hands| hands.now += duration);
+        // A participant that wakes acts before time moves again, so no run is late with a heartbeat.
         self.wait_until(|hands| hands.all_asleep(sleepers)).await;
     }
 
-    /// Counts a participant that has left as asleep from now on.
+    /// Counts a participant as asleep forever, because its run has ended.
     pub(super) fn leave(&self) {
         self.hands.send_modify(|hands| hands.wakes.push(Duration::MAX));
     }
 
-    /// Lets time pass, step by step, whenever the future waits with this many sleepers, until the future is done.
+    /// Moves the time in steps until the future is done.
     pub(super) async fn pass_while<T>(&self, step: Duration, sleepers: usize, waiting: impl Future<Output = T>) -> T {
         tokio::pin!(waiting);
         loop {
@@ -79,7 +80,7 @@ impl StoreTimer {
     }
 }
 
-/// A sleeper. It is counted until this value is dropped.
+/// A sleeping participant, and the time at which the participant wakes.
 struct Sleeper<'a>(&'a watch::Sender<Hands>, Duration);
 
 impl Drop for Sleeper<'_> {

@@ -11,11 +11,10 @@ use crate::race::answered;
 use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// The most attempts to hold a call until other calls have overtaken it.
+/// The maximum number of attempts to delay a call until other calls have overtaken it.
 const ATTEMPTS: usize = 3;
 
-/// A begin must not judge a lease by a time that it read after it read the lease: another call may extend the lease in
-/// between.
+/// If a lease is extended while `begin` reads the clock, `begin` returns `InFlight`.
 pub(in crate::dedup) async fn a_lease_that_is_extended_while_a_begin_reads_the_clock_is_in_flight(
     world: &World,
 ) -> Verdict {
@@ -49,7 +48,7 @@ enum Late {
 }
 
 impl Late {
-    /// Returns whether the answer says that the caller still had the lease.
+    /// Makes this call, and returns whether the answer says that the caller still had the lease.
     async fn is_done(self, repos: Repos, lease: Lease) -> Result<bool, Failure> {
         Ok(match self {
             Self::Complete => {
@@ -66,8 +65,7 @@ impl Late {
     }
 }
 
-/// A call that waits must not judge a lease by a time from before the wait. During the wait the lease lapses and
-/// another lease begins.
+/// A call that is delayed after it has read the clock does not end the next lease of the id.
 pub(in crate::dedup) async fn a_call_that_was_held_after_it_read_the_clock_ends_no_other_lease(
     world: &World,
 ) -> Verdict {

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::lasting::{Lasting, MEMORY, ensure_lasts};
 use crate::world::World;
 
-/// Leases, each on the id of its name.
+/// Repositories whose leases are tested.
 struct Leases(Repos);
 
 #[async_trait]
@@ -20,7 +20,7 @@ impl Ending for Leases {
         Ok(())
     }
 
-    /// Tries to record a value. The record is refused while the lease lasts, and is made after the lease has ended.
+    /// Tries to record a value, because `InFlight` contains the remaining time of the lease.
     async fn left(&self, name: &str) -> Result<Option<Option<Duration>>, Failure> {
         let recorded = self.0.records.record(&id(name)?, &text("late")?, &op("bob")?, Retention::Forever).await?;
         Ok(match recorded {
@@ -30,7 +30,7 @@ impl Ending for Leases {
     }
 }
 
-/// Records. If the flag is set, each is the result of a completed lease.
+/// Repositories whose expiring records are tested, and whether the records are results of leases.
 struct Kept(Repos, bool);
 
 #[async_trait]
@@ -69,7 +69,7 @@ pub(in crate::dedup) async fn a_result_ends_at_its_time_and_not_before(world: &W
     ensure_ends_in_time(world, &Kept(Repos::of(world.store())?, true)).await
 }
 
-/// Operations whose lease was aborted or whose record was forgotten.
+/// Repositories whose ended operations are tested.
 struct Ended(Repos);
 
 #[async_trait]

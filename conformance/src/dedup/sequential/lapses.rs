@@ -7,7 +7,7 @@ use crate::dedup::{LONG, Repos, id, op, text};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// Returns a lapsed lease of `ada` with the fingerprint `ten`.
+/// Returns a lapsed lease of the operation `ada` with the fingerprint `ten`.
 async fn lapsed(world: &World, repos: &Repos, name: &str) -> Result<Lease, Failure> {
     let (ten, short) = (Fingerprint::new("ten")?, world.short());
     let begun = repos.leases.begin(&id(name)?, &op("ada")?, short, Some(&ten)).await?;
@@ -16,8 +16,8 @@ async fn lapsed(world: &World, repos: &Repos, name: &str) -> Result<Lease, Failu
     Ok(lease)
 }
 
-/// After a lease has lapsed, only a request with the fingerprint of the lease may begin. Another request gets
-/// `Mismatch`.
+/// After a lease has lapsed, only a request with the fingerprint of the lease may begin. A request with another
+/// fingerprint gets `Mismatch`.
 pub(in crate::dedup) async fn a_lapsed_lease_keeps_its_fingerprint(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let first = lapsed(world, &repos, "order").await?;
@@ -66,7 +66,7 @@ pub(in crate::dedup) async fn a_lapsed_lease_without_a_fingerprint_takes_any(wor
     Ok(())
 }
 
-/// An abort of a lease keeps the fingerprint of an earlier, lapsed lease of the id.
+/// After a lease is aborted, the id keeps the fingerprint of an earlier, lapsed lease.
 pub(in crate::dedup) async fn an_abort_leaves_the_fingerprint_of_an_earlier_lapse(world: &World) -> Verdict {
     // The abort says only that the work of its own lease had no effect.
     let repos = Repos::of(world.store())?;
@@ -95,7 +95,7 @@ pub(in crate::dedup) async fn an_abort_leaves_the_fingerprint_of_an_earlier_laps
     Ok(())
 }
 
-/// An abort of a lapsed lease by its owner lets a request with another fingerprint begin.
+/// After the owner of a lapsed lease aborts the lease, a request with another fingerprint may begin.
 pub(in crate::dedup) async fn an_abort_of_the_lapsed_lease_itself_frees_the_id(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let lease = lapsed(world, &repos, "job").await?;
@@ -104,7 +104,7 @@ pub(in crate::dedup) async fn an_abort_of_the_lapsed_lease_itself_frees_the_id(w
     Ok(())
 }
 
-/// A record on an id with a lapsed lease settles the id: every later caller gets the recorded value.
+/// After a value is recorded for an id with a lapsed lease, every later caller gets this value.
 pub(in crate::dedup) async fn a_record_settles_a_lapsed_lease(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for (name, aborts) in [("job", false), ("aborted", true)] {
@@ -122,7 +122,7 @@ pub(in crate::dedup) async fn a_record_settles_a_lapsed_lease(world: &World) -> 
     Ok(())
 }
 
-/// The fingerprint of a lapsed lease is forgotten by the clock, whether upkeep has deleted the lease or not.
+/// An id forgets the fingerprint of a lapsed lease after the same time as an ended operation, even without upkeep.
 pub(in crate::dedup) async fn a_lapsed_fingerprint_is_forgotten_with_operations(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for (number, upkeep) in [false, true].into_iter().enumerate() {

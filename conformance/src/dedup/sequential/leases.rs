@@ -59,7 +59,6 @@ pub(in crate::dedup) async fn a_lapsed_lease_is_begun_by_another(world: &World) 
     repos.ensure_value(&job, Some("second")).await
 }
 
-/// Checks that every call of an ended lease is refused.
 async fn ensure_fenced(repos: &Repos, lease: &Lease) -> Verdict {
     let extended = repos.leases.extend(lease, LONG).await?;
     ensure_eq!(extended, LeaseExtended::Fenced, "an older lease extends");

@@ -10,7 +10,8 @@ use crate::world::World;
 
 const LIMITS: [usize; 6] = [1, 2, 3, 7, 40, 1_000];
 
-/// Pages show each live record once, even between many expired records, forgotten records and leases.
+/// Pages show each live record once, even if many expired records, forgotten records and leases lie between the live
+/// records.
 pub(in crate::dedup) async fn pages_show_each_record_that_lives_once(world: &World) -> Verdict {
     let (repos, ada, short) = (Repos::of(world.store())?, op("ada")?, world.short());
     let mut live = vec![];
@@ -36,7 +37,7 @@ pub(in crate::dedup) async fn pages_show_each_record_that_lives_once(world: &Wor
     Listing::Records(&*repos.records).ensure_shows(live, &LIMITS).await
 }
 
-/// Pages of more records than a store may read in one step show each record once.
+/// If there are more records than a store may read in one step, the pages show each record once.
 pub(in crate::dedup) async fn pages_of_many_records_show_each_once(world: &World) -> Verdict {
     const AT_ONCE: usize = 60;
     let (records, mut names) = (world.dedup()?, vec![]);

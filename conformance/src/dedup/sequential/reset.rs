@@ -47,8 +47,8 @@ pub(in crate::dedup) async fn an_aborted_op_is_fenced(world: &World) -> Verdict 
     repos.ensure_value(&job, Some("result")).await
 }
 
-/// A completed lease cannot be aborted while its record exists. After the record was forgotten or has expired, an abort
-/// returns `Aborted` and changes nothing.
+/// `abort` of a completed lease returns `Fenced` while the record exists. After the end of the record, `abort` returns
+/// `Aborted` and changes nothing.
 pub(in crate::dedup) async fn aborting_what_has_ended_changes_nothing(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (ada, bob, short) = (op("ada")?, op("bob")?, world.short());
@@ -201,7 +201,7 @@ pub(in crate::dedup) async fn versions_never_repeat(world: &World) -> Verdict {
     Ok(())
 }
 
-/// An operation that ends a second time, after its memory may be over, is fenced from its second end on.
+/// Late calls of an ended operation return `Fenced`, even if the operation was forgotten and has ended again.
 pub(in crate::dedup) async fn an_operation_that_ended_anew_is_fenced_anew(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (order, job, ada) = (id("order")?, id("job")?, op("ada")?);
@@ -225,7 +225,7 @@ pub(in crate::dedup) async fn an_operation_that_ended_anew_is_fenced_anew(world:
     Ok(())
 }
 
-/// A store remembers a fence for at least the retention.
+/// A store answers calls of an ended operation with `Fenced` for at least the default retention.
 pub(in crate::dedup) async fn fences_are_remembered_for_the_retention(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (order, job, ada) = (id("order")?, id("job")?, op("ada")?);

@@ -158,7 +158,7 @@ pub(in crate::dedup) async fn a_listing_shows_each_record_once(world: &World) ->
     Ok(())
 }
 
-/// Returns how often each id is listed, and its value. Other records are created during the listing.
+/// Lists all ids while records are created. Returns how often each id was listed, and the value of the id.
 async fn listed(repos: &Repos, limit: usize) -> Result<BTreeMap<String, (usize, String)>, Failure> {
     let mut shown = BTreeMap::new();
     let mut cursor = None;

@@ -6,7 +6,8 @@ use super::{Messaged, entities_of, token};
 use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
-/// A ledger consumes and creates tokens only in the namespaces that it joins, whichever of them was created first.
+/// A ledger consumes and creates tokens only in the namespaces that it joins. The order of the namespaces does not
+/// matter.
 pub(in super::super) async fn each_join_is_of_its_own_namespace(world: &World) -> Verdict {
     let (one, other): (Namespace, Namespace) = ("one".parse()?, "other".parse()?);
     for (incoming, outgoing) in [(&one, &other), (&other, &one)] {
@@ -21,7 +22,7 @@ pub(in super::super) async fn each_join_is_of_its_own_namespace(world: &World) -
     Ok(())
 }
 
-/// Checks the commits of a ledger with these joins. The consumed and the created token have one name in two namespaces.
+/// Checks commits that consume a token of one namespace and create the token of the same name in another namespace.
 async fn exchanges(world: &World, (incoming, outgoing): (&Namespace, &Namespace), joins: &Joins) -> Verdict {
     let (came, goes) = (world.store().token_store(incoming)?, world.store().token_store(outgoing)?);
     let entities = world.store().entity_ledger(&"entities".parse()?, joins)?;

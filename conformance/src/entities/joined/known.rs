@@ -6,7 +6,8 @@ use super::{Messaged, exchange, fresh_entry, joined, live, op, token};
 use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
-/// A second commit of a message that has an entry consumes and creates no token, even if it knows the current version.
+/// If a message has an entry, another commit of the message neither consumes nor creates a token, even with the current
+/// version.
 pub(in super::super) async fn a_message_that_has_an_entry_keeps_its_token(world: &World) -> Verdict {
     let ((entities, tokens), one, its) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     tokens.create_tokens(std::slice::from_ref(&its)).await?;
@@ -23,8 +24,8 @@ pub(in super::super) async fn a_message_that_has_an_entry_keeps_its_token(world:
     Ok(())
 }
 
-/// After the entry was removed, a repeated commit is recognised by its token until the token is forgotten. It changes
-/// nothing then or later.
+/// A repeated commit changes nothing, even if its entry was removed. The store recognises the commit by its token until
+/// the store forgets the token.
 pub(in super::super) async fn a_commit_is_known_by_its_token_behind_its_entry(world: &World) -> Verdict {
     let ((entities, tokens), one, its) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     tokens.create_tokens(std::slice::from_ref(&its)).await?;
@@ -42,7 +43,7 @@ pub(in super::super) async fn a_commit_is_known_by_its_token_behind_its_entry(wo
     Ok(())
 }
 
-/// A commit creates a token that was discarded and forgotten, so that the message that carries it can be processed.
+/// A commit can create a token that was discarded earlier and has since been forgotten by the store.
 pub(in super::super) async fn a_token_that_is_forgotten_is_created_again(world: &World) -> Verdict {
     let ((entities, tokens), one, its) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     let commit = exchange(&*entities, &one, &its).await?;

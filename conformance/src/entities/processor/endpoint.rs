@@ -14,7 +14,7 @@ use super::super::{entities_of, joined_of, key, op};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::answered;
 
-/// The message with number `n` sends `n` modulo this many messages.
+/// Message number `n` sends `n % OUTPUTS` messages.
 pub(super) const OUTPUTS: usize = 3;
 
 /// Whether the ledger joins the tokens.
@@ -24,7 +24,7 @@ pub(super) enum Plan {
     Joined,
 }
 
-/// A processor, its generated ids, and what it sent.
+/// A processor, the ids that it generated, and the messages that it sent.
 #[derive(Clone)]
 pub(super) struct Endpoint {
     plan: Plan,
@@ -40,7 +40,7 @@ impl Endpoint {
         Self::with(store, plan, Arc::default(), Arc::default())
     }
 
-    /// Creates the same endpoint on another client.
+    /// Creates an endpoint on another client, with the same queue and the same ids.
     pub(super) fn beside(&self, store: &Arc<dyn Backend>) -> Result<Self> {
         Self::with(store, self.plan, Arc::clone(&self.queue), Arc::clone(&self.ids))
     }
@@ -64,7 +64,6 @@ impl Endpoint {
         self
     }
 
-    /// Creates a message and its token.
     pub(super) async fn message(&self, entity: &str, number: usize) -> Result<Message, Failure> {
         let token = TokenId::new(format!("{entity}-{number}"))?;
         answered(|| self.tokens.create_tokens(std::slice::from_ref(&token))).await?;
@@ -100,7 +99,7 @@ impl Endpoint {
         Ok(answered(|| self.entities.pending(None, 100)).await?.entries.len())
     }
 
-    /// Finishes pending entries without their messages.
+    /// Finishes all pending entries, without further copies of their messages.
     pub(super) async fn sweep(&self) -> Verdict {
         for _ in 0..1_000 {
             let pending = answered(|| self.entities.pending(None, 100)).await?.entries;
@@ -126,8 +125,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Checks that each message changed the entity once, that all copies of a sent message carry one token, which is
-    /// consumed once, and that no other generated token is live.
+    /// Checks that each message changed the entity once and sent its copies with one token. Then consumes these tokens,
+    /// and checks that exactly these tokens were live.
     pub(super) async fn ensure_once(&self, entity: &str, numbers: Range<usize>) -> Verdict {
         let opened = answered(|| async { self.entities.open(&key(entity)?, &"look".parse()?, None).await }).await?;
         let state = opened.state.unwrap_or_default();
@@ -182,8 +181,7 @@ impl Handler for Appends {
     }
 }
 
-/// The sent messages, in the order of sending, and the tokens that did not exist when they were sent. The destination
-/// of a message is the entity whose message sent it.
+/// The sent messages in order, and the tokens that did not exist when their messages were sent.
 #[derive(Default)]
 struct Queue {
     sent: Mutex<Vec<Outgoing>>,
@@ -193,9 +191,10 @@ struct Queue {
 type Copies = BTreeSet<(String, TokenId)>;
 
 impl Queue {
-    /// Returns the ids and tokens of the copies of each sent message.
+    /// Returns the copies of each message that the entity has sent, by the body of the message.
     fn sent_by(&self, entity: &str) -> BTreeMap<String, Copies> {
         let mut sent = BTreeMap::<String, Copies>::new();
+        // The destination of a message is the name of the entity that sends the message.
         for outgoing in lock(&self.sent).iter().filter(|outgoing| outgoing.destination.as_str() == entity) {
             let body = String::from_utf8_lossy(outgoing.body.as_bytes()).into_owned();
             sent.entry(body).or_default().insert((outgoing.id.to_string(), outgoing.token.clone()));
@@ -203,8 +202,7 @@ impl Queue {
         sent
     }
 
-    /// Notes which tokens of these messages do not exist. It is called before the messages are sent, so no token can be
-    /// consumed yet.
+    /// Before messages are sent, records which of their tokens do not exist.
     async fn note_unborn(&self, messages: &[Outgoing], tokens: &dyn TokenStore) {
         for outgoing in messages {
             if let Ok(false) = tokens.exists(&outgoing.token).await {
@@ -222,8 +220,7 @@ impl Dispatcher for Queue {
     }
 }
 
-/// A dispatcher that returns an error about every fourth time, after it has sent nothing, the first message or all
-/// messages.
+/// A dispatcher that sometimes returns an error, after it has sent no message, the first message or all messages.
 struct Failing {
     queue: Arc<Queue>,
     tokens: Arc<dyn TokenStore>,
@@ -250,7 +247,7 @@ impl Dispatcher for Failing {
 struct Drawn(Mutex<Vec<String>>);
 
 impl Drawn {
-    /// Returns every token that an attempt could have created from the ids drawn so far.
+    /// Returns every token that an attempt could have created from the recorded ids, and forgets these ids.
     fn tokens(&self) -> Result<Vec<TokenId>> {
         let numbered =
             |id: &String| (0..OUTPUTS).map(|number| TokenId::new(format!("{id}-{number}"))).collect::<Vec<_>>();

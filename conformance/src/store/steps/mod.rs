@@ -17,7 +17,7 @@ use crate::part::Part;
 /// A duration that does not end during a case.
 pub(super) const LONG: Duration = Duration::from_secs(365 * 24 * 3_600);
 
-/// A call of a part, with a separate namespace or key.
+/// A call of a part, in a separate namespace or on a separate key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) part: Part,
@@ -38,7 +38,6 @@ impl Step {
         Self::all().filter(move |step| step.part == part)
     }
 
-    /// Returns the step with this name.
     pub(crate) fn named(name: &str) -> Result<Self, Failure> {
         Self::all().find(|step| step.name() == name).ok_or_else(|| Failure::new(format!("there is no step {name:?}")))
     }
@@ -74,7 +73,6 @@ impl Step {
         }
     }
 
-    /// Returns whether the call was made.
     pub(crate) async fn is_made(self, store: &dyn Backend) -> Result<bool, Failure> {
         match self.part {
             Part::ItemBank => bank::is_made(store, self.call).await,
@@ -86,7 +84,7 @@ impl Step {
         }
     }
 
-    /// Returns whether `is_made` changes nothing, so that it can also be called before the call is made.
+    /// Returns whether `is_made` only reads, so that the suite can also use it before the call.
     pub(crate) fn asks_only(self) -> bool {
         !matches!((self.part, self.call), (Part::Dedup, "begin") | (Part::Counter, "cancel"))
     }

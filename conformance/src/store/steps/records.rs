@@ -27,7 +27,7 @@ fn other() -> Result<Payload> {
     Payload::try_from("other")
 }
 
-/// Begins the first lease, or returns it again.
+/// Begins the lease of the id, or returns the lease if it was begun before.
 async fn lease(store: &dyn Backend, id: &DedupId) -> Result<Lease, Failure> {
     let begun = leases_of(store)?.begin(id, &OpId::new("op")?, LONG, None).await?;
     Ok(ensure_matches!(begun, Begun::Started(lease) => lease, "beginning"))
@@ -68,7 +68,7 @@ pub(super) async fn make(store: &dyn Backend, call: &str) -> Verdict {
             let aborted = leases.abort(&lease(store, &id).await?).await?;
             ensure!(aborted == Aborted::Aborted, "aborting: {aborted:?}");
         }
-        _ => return Err(Failure::new(format!("the record to {call} is not there"))),
+        _ => return Err(Failure::new(format!("the record for `{call}` does not exist"))),
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ fn behind(link: &Arc<Link>, world: &World) -> Result<Links, Failure> {
     Ok(Links::of(&linked)?)
 }
 
-/// A commit that meets a fault at any step is finished by the next call of its caller or of another.
+/// If a fault stops a commit at any step, the next call of the same or another caller finishes the commit.
 pub(in crate::tokens) async fn a_commit_that_stops_anywhere_is_finished_by_the_next_call(world: &World) -> Verdict {
     let near = Links::of(world.store())?;
     for step in 0..STEPS {
@@ -55,8 +55,7 @@ async fn stopped(world: &World, near: &Links, step: usize, fate: Fate, by_anothe
     Ok(())
 }
 
-/// One of two callers uses a token over a link that loses requests and answers. If a lost call holds the lease, the
-/// callers wait for its end.
+/// Two callers try to use a token over a link that loses requests and answers. Only one result is recorded.
 pub(in crate::tokens) async fn random_faults_leave_one_result(world: &World) -> Verdict {
     let (near, mut rng) = (Links::of(world.store())?, world.rng());
     for round in 0..world.profile().rounds {
@@ -82,7 +81,7 @@ pub(in crate::tokens) async fn random_faults_leave_one_result(world: &World) -> 
     Ok(())
 }
 
-/// Lets the callers try in turn until one of them has the result.
+/// Lets the two callers try alternately until one of them has the result.
 async fn used_by_either(world: &World, far: &Links, name: &str, ada_first: bool) -> Result<Payload, Failure> {
     for turn in 0..1_000 {
         let caller = if (turn % 2 == 0) == ada_first { "ada" } else { "bob" };

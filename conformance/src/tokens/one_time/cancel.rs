@@ -9,8 +9,8 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 
-/// A commit that is dropped at any await point is finished when its caller repeats it: at once, after a call by another
-/// caller, or after a recovery.
+/// A commit that is dropped at any await point is finished by its repetition: at once, after a call of another caller,
+/// or after a recovery.
 pub(in crate::tokens) async fn a_commit_that_is_dropped_anywhere_is_finished(world: &World) -> Verdict {
     let near = Links::of(&world.client().await?)?;
     let gated: Arc<dyn Backend> = Link::gated().before_store(world.store());
@@ -44,7 +44,7 @@ pub(in crate::tokens) async fn a_commit_that_is_dropped_anywhere_is_finished(wor
     Ok(())
 }
 
-/// A dropped begin leaves at most a lease, which lapses.
+/// A dropped call of `begin` leaves at most a lease, which lapses.
 pub(in crate::tokens) async fn a_begin_that_is_dropped_anywhere_blocks_nobody_for_long(world: &World) -> Verdict {
     let near = Links::of(&world.client().await?)?;
     let gated: Arc<dyn Backend> = Link::gated().before_store(world.store());
@@ -78,7 +78,7 @@ pub(in crate::tokens) async fn a_begin_that_is_dropped_anywhere_blocks_nobody_fo
     Ok(())
 }
 
-/// Begins the use of a token as `bob`, if necessary after a lease of a dropped begin has lapsed.
+/// Begins the use of a token as `bob`, after any lease of a dropped call has ended.
 async fn start_late(world: &World, near: &Links, name: &str) -> Result<TokenLease, Failure> {
     if let TokenBegun::Started(lease) = near.begin(name, "bob").await? {
         return Ok(lease);
@@ -87,7 +87,7 @@ async fn start_late(world: &World, near: &Links, name: &str) -> Result<TokenLeas
     near.start(name, "bob", LONG).await
 }
 
-/// Returns the next await point at which to drop a call. The gaps between the points grow.
+/// Returns the next await point at which to drop a call.
 fn next(point: usize) -> usize {
     // The first points have no gaps: a call of a store in this process has no more points. The cases of the parts drop
     // each of their calls at every point.

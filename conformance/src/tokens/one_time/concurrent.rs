@@ -7,7 +7,7 @@ use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::race::race;
 use crate::world::World;
 
-/// The numbers of callers in races. Each caller makes seven calls.
+/// The numbers of callers in races.
 const SIZES: [usize; 3] = [2, 8, 24];
 
 pub(in crate::tokens) async fn racing_callers_have_one_result(world: &World) -> Verdict {
@@ -46,7 +46,7 @@ async fn won(links: &Links, link: &str, caller: &str) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// One person clicks many times: one call works, and all get its result.
+/// Concurrent calls of one caller do the work once, and all of them get its result.
 pub(in crate::tokens) async fn racing_calls_of_one_caller_work_once(world: &World) -> Verdict {
     let clients = Links::pair(world).await?;
     for round in 0..world.profile().rounds {

@@ -116,7 +116,8 @@ pub(in crate::tokens) async fn a_discarded_token_is_gone(world: &World) -> Verdi
     Ok(())
 }
 
-/// A caller gets the recorded result again from every client, and another caller does not.
+/// The caller that used a token gets the recorded result again through every client. Another caller does not get the
+/// result.
 pub(in crate::tokens) async fn the_caller_gets_the_result_again(world: &World) -> Verdict {
     let [mine, others] = Links::pair(world).await?;
     let results = [&b""[..], b"result", &[0, 255, 128], b"\0", "é".as_bytes(), &[b'x'; 70_000]];

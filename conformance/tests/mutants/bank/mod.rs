@@ -64,10 +64,9 @@ use BankMistake as Mistake;
 /// The number of rows that one statement of the store reads or writes.
 const PAGE: usize = 500;
 
-/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct BankState {
-    /// The answers that the mutant gives to claims whose item the inner bank has freed, or never gave to the claim.
+    /// For each claim to which the mutant reports an invented item: that item.
     told: Mutex<HashMap<ClaimId, Held>>,
     /// The item that a taker has read but not yet deleted.
     read: Mutex<Option<Held>>,
@@ -111,7 +110,7 @@ impl BrokenBank {
         })
     }
 
-    /// Returns the attempt that the mistake passes to the inner bank.
+    /// Returns the attempt that the mutant passes to the inner bank.
     fn spoilt(&self, attempt: Attempt) -> Result<Attempt> {
         self.state.void.spoilt(self.mistake.and_then(VoidMistake::of_bank), attempt)
     }
@@ -120,7 +119,7 @@ impl BrokenBank {
         lock(&self.state.told).get(claim).cloned()
     }
 
-    /// Frees the item of a claim. The mutant still answers that the claim holds the item.
+    /// Frees the item of a claim, although the mutant still answers that the claim holds the item.
     async fn free_under(&self, holder: &ClaimId) -> Result<()> {
         if let ClaimState::Held(held) = self.inner.get(holder).await? {
             lock(&self.state.told).insert(holder.clone(), held);

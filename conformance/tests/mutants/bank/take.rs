@@ -10,7 +10,7 @@ use storagebox_core::{
 use super::{BrokenBank, PAGE};
 use crate::steps::{Shown, UnderWay, between_steps, lock};
 
-/// If a take is dropped before its end, confirms the item and makes the bank forget the claim.
+/// A call of `take` that, if dropped, confirms its item and makes the bank forget its claim.
 struct Unfinished<'a> {
     bank: &'a dyn ItemBank,
     claim: &'a ClaimId,
@@ -27,7 +27,7 @@ impl Drop for Unfinished<'_> {
 }
 
 impl BrokenBank {
-    /// Gives the same item to all takes that read the item before the first take has deleted it.
+    /// Gives the same item to all calls of `take` that read the item before the first call has deleted the item.
     pub(super) async fn read_then_delete(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         if self.is_unknown(claim).await? {
             let read = lock(&self.state.read).clone();
@@ -55,7 +55,7 @@ impl BrokenBank {
         Ok(taken)
     }
 
-    /// Answers `Empty` if more than `most` other takes are in progress.
+    /// Answers `Empty` if more than `most` other calls of `take` are in progress.
     #[allow(clippy::disallowed_methods, reason = "nothing here depends on how long it is")]
     pub(super) async fn take_among(&self, most: usize, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let (_under_way, others) = UnderWay::enter(&self.state.takers);
@@ -166,7 +166,7 @@ pub(super) fn clamped(hold: Hold) -> Hold {
     }
 }
 
-/// Returns the hold, with the longest allowed duration if the hold is limited.
+/// Returns a limited hold with the longest allowed duration, and any other hold unchanged.
 pub(super) fn until_a_worker_comes(hold: Hold) -> Hold {
     match hold {
         Hold::Forever => Hold::Forever,

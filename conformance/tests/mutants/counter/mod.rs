@@ -54,7 +54,6 @@ pub(crate) enum CounterMistake {
 
 use CounterMistake as Mistake;
 
-/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct CounterState {
     own: OwnIds,
@@ -139,13 +138,14 @@ impl BrokenCounter {
         }
     }
 
-    /// Sets the counter to `target` with up to three changes. Has no effect on a full window.
+    /// Sets the counter to `target` with up to three changes.
     async fn set(&self, key: &Key, target: i64) -> Result<()> {
         for _ in 0..3 {
             let delta = target.saturating_sub(self.inner.value(key).await?);
             if delta == 0 {
                 break;
             }
+            // A counter whose window is full refuses the change.
             let _ = self.inner.apply(key, &Change::new(self.own_op()?, delta)).await?;
         }
         Ok(())
@@ -220,7 +220,7 @@ impl BrokenCounter {
         }
     }
 
-    /// Returns the first answer to an operation that has been applied.
+    /// Returns the answer for an operation that was applied before.
     async fn told_before(&self, key: &Key, change: &Change) -> Result<Counted> {
         Ok(match self.inner.cancel(key, &change.op).await? {
             Cancelled::AlreadyApplied { value } => Counted::AlreadyApplied { value },
@@ -229,7 +229,7 @@ impl BrokenCounter {
     }
 }
 
-/// Converts the number to a double and back, which rounds large numbers.
+/// Rounds large numbers, as a conversion to a double and back does.
 fn as_float(value: i64) -> i64 {
     (value as f64) as i64
 }

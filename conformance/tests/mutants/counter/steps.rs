@@ -6,7 +6,7 @@ use super::BrokenCounter;
 use crate::steps::{between_steps, lock};
 
 impl BrokenCounter {
-    /// Reads the value, and writes the value plus the delta in a separate step. Changes between the two steps are lost.
+    /// Reads the value, and writes the value plus the delta in a separate step.
     pub(super) async fn read_modify_write(&self, key: &Key, change: &Change) -> Result<Counted> {
         let before = self.inner.value(key).await?;
         between_steps().await;
@@ -32,7 +32,7 @@ impl BrokenCounter {
         self.inner.apply(key, &Change::new(change.op.clone(), change.delta)).await
     }
 
-    /// Applies the change and counts the changes of each key. A key in `stuck` answers `Full` instead.
+    /// Applies and counts the change, or returns `Full` for a key in `stuck`.
     pub(super) async fn apply_counting_places(&self, capacity: usize, key: &Key, change: &Change) -> Result<Counted> {
         let operation = (key.clone(), change.op.clone());
         let is_known = lock(&self.state.applied).contains(&operation);
@@ -47,8 +47,7 @@ impl BrokenCounter {
         Ok(counted)
     }
 
-    /// Counts an applied change of the key. If the count exceeds `capacity`, the count restarts at 1, and every other
-    /// key whose count has reached `capacity` becomes stuck.
+    /// Counts an applied change of the key. If the count exceeds `capacity`, all other full keys become stuck.
     fn count_place(&self, capacity: usize, key: &Key) {
         let mut places = lock(&self.state.places);
         let taken = places.entry(key.clone()).or_default();
@@ -66,7 +65,7 @@ impl BrokenCounter {
         known.map(|(_, below)| below.clone())
     }
 
-    /// Returns the operation id in the inner counter. An applied operation that is no longer remembered gets a new id.
+    /// Returns the operation id in the inner counter: a new id if the operation was applied and forgotten.
     pub(super) fn remembered(&self, key: &Key, op: &OpId) -> Result<OpId> {
         let applied = lock(&self.state.applied).contains(&(key.clone(), op.clone()));
         match self.recent(key, op) {

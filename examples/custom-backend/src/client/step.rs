@@ -15,14 +15,14 @@ const FORMAT: StoreFormat = StoreFormat::new(super::BACKEND, "file", 1);
 
 /// The numbers of the store, by name: the version of the format, the latest time and the last number.
 const NUMBERS: TableDefinition<&str, i64> = TableDefinition::new("numbers");
-/// The name of the version of the file format.
+/// The entry of [`NUMBERS`] for the version of the file format.
 const VERSION: &str = "version";
-/// The name of the time of the last transaction. No transaction has an earlier time, even after the clock is set back.
+/// The entry of [`NUMBERS`] for the time of the last transaction, so that times ascend even if the clock is set back.
 const LATEST: &str = "latest";
-/// The name of the last version or fence. A number is never used again, even after its record is deleted (D-5, D-7).
+/// The entry of [`NUMBERS`] for the last version or fence. A new version or fence is always higher (D-5, D-7).
 const LAST: &str = "last";
 
-/// The transaction of a call that changes the store, and the time of the call. There is one such transaction at a time.
+/// The transaction of a call that changes the store, and the time of the call.
 pub(crate) struct Step {
     transaction: WriteTransaction,
     has_changed: Cell<bool>,
@@ -61,7 +61,6 @@ impl Step {
         Ok(self.transaction.open_table(table)?)
     }
 
-    /// Opens a table for writing.
     pub(crate) fn edit<K: Key, V: Value>(&self, table: TableDefinition<'_, K, V>) -> Stepped<Table<'_, K, V>> {
         self.has_changed.set(true);
         self.table(table)
@@ -127,7 +126,6 @@ impl Look {
     }
 }
 
-/// A key and its row.
 type Found<V> = (String, AccessGuard<'static, V>);
 
 fn number(numbers: &impl ReadableTable<&'static str, i64>, name: &str) -> Stepped<Option<i64>> {

@@ -61,7 +61,7 @@ impl Caller<'_> {
         Ok(judge(row.as_ref().map(|row| row.value()), self.step.now))
     }
 
-    /// Returns the claim that its row contains, even if the hold has expired.
+    /// Returns the claim as stored, even if its hold has expired.
     pub(crate) fn unjudged(&self) -> Stepped<Option<Claim>> {
         let claims = self.step.table(CLAIMS)?;
         let claim = claims.get(self.key())?.and_then(|row| {

@@ -10,14 +10,14 @@ use crate::client::{Look, Step};
 use crate::error::{Stepped, unreadable};
 use crate::time::NEVER;
 
-/// A row: the number of the place, the claim that holds or has confirmed the item, and the end of the hold.
+/// A row: the state of the item as a number, the claim that holds or has confirmed the item, and the end of the hold.
 type Row<'a> = (u8, Option<&'a str>, i64);
 
 /// The items, by bank and item.
 pub(crate) const ITEMS: TableDefinition<(&str, &str), Row<'static>> = TableDefinition::new("items");
 
 /// The free and held items, by bank, time and item. The time is the end of the hold, or `EVER` for a free item. `take`
-/// takes the first entry, so its cost does not depend on the number of items (IB-4, IB-8).
+/// reads only the first entry (IB-4, IB-8).
 pub(crate) const AVAILABLE: TableDefinition<(&str, i64, &str), ()> = TableDefinition::new("available");
 const EVER: i64 = i64::MIN;
 
@@ -26,7 +26,7 @@ const HELD: u8 = 1;
 const SPENT: u8 = 2;
 const WITHDRAWN: u8 = 3;
 
-/// The place of an item: where the bank keeps it.
+/// The stored state of an item, which remains `Held` after the hold has lapsed.
 #[derive(Debug)]
 pub(crate) enum Place {
     Free,
@@ -80,7 +80,7 @@ fn place(step: &Step, key: (&str, &str)) -> Stepped<Option<Place>> {
     step.table(ITEMS)?.get(key)?.map(|row| Place::of_row(row.value())).transpose()
 }
 
-/// Moves an item to a place, and updates its entry in `AVAILABLE`.
+/// Stores a new state of an item, and updates the item's entry in `AVAILABLE`.
 pub(super) fn move_to(step: &Step, (bank, item): (&str, &str), to: &Place) -> Stepped<()> {
     let mut available = step.edit(AVAILABLE)?;
     if let Some(from) = place(step, (bank, item))?.and_then(|place| place.available_from()) {
@@ -146,7 +146,6 @@ pub(super) fn holder(look: &Look, bank: &str, item: &Item) -> Stepped<ItemState>
     row.map_or(Ok(ItemState::Unknown), |row| Place::of_row(row.value())?.state(look.now))
 }
 
-/// Returns the items of a bank after the given item.
 fn after(look: &Look, bank: &str, item: &str) -> Stepped<impl Iterator<Item = Stepped<ListedItem>>> {
     let now = look.now;
     let rows = look.rows(ITEMS, bank, Bound::Excluded(item))?;

@@ -14,12 +14,11 @@ use storagebox_core::{
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
-/// Opens stores for the suite. The suite tests what this function returns for a store on a file.
+/// Opens the stores that the suite tests.
 struct Redb(Opened);
 
 type Opened = fn(RedbStore) -> Arc<dyn Backend>;
 
-/// A store on a file in a temporary folder, and the clock of the store.
 struct Place {
     folder: TempDir,
     store: RedbStore,
@@ -63,7 +62,7 @@ impl Harness for Redb {
 
 #[async_trait]
 impl Sandbox for Place {
-    /// Returns another handle of the same store, because redb does not open a file twice.
+    /// Returns a clone of the store, because redb does not open a file twice.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
         Ok((self.opened)(self.store.clone()))
     }

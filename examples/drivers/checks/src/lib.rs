@@ -21,7 +21,7 @@ pub trait Shop: Sized {
     async fn order(&mut self, customer: &str) -> Ordered;
 }
 
-/// The program's table of orders. It refuses the voucher of the customer `mallory`, so that this order fails halfway.
+/// The program's table of orders, which refuses a voucher for the customer `mallory`.
 const ORDERS: &str = "CREATE TABLE orders (
     customer text PRIMARY KEY,
     voucher text CHECK (voucher IS NULL OR customer <> 'mallory')

@@ -24,7 +24,6 @@ pub async fn order(client: &mut Client, customer: &str) -> Result<Option<String>
     Ok(Some(voucher))
 }
 
-/// Sends a statement of the store, and returns the row of its result.
 async fn sent(client: &impl GenericClient, statement: &Statement) -> Result<Row, tokio_postgres::Error> {
     let args: Vec<_> = statement.args.iter().map(bound).collect();
     client.query_one(&statement.text, &args).await

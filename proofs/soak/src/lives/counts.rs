@@ -8,17 +8,16 @@ use crate::caller::{Caller, MEMORY, Wrong};
 
 /// The number of keys per caller and strategy.
 const KEYS: u32 = 3;
-/// The capacity of a window: more operations than are made within the remembered time.
+/// The capacity of a window, larger than the number of operations that a store remembers at once.
 const CAPACITY: u32 = 2_000;
 const SHARDS: u16 = 4;
 
-/// The counters of one strategy, and the expected values of the caller's own keys.
+/// The counters of one strategy, with the expected value of each of the caller's keys.
 struct Counting {
     counters: Counters,
     totals: [i64; KEYS as usize],
 }
 
-/// One caller's handles to counters of several strategies.
 pub(super) struct Counts(Vec<Counting>);
 
 impl Counts {

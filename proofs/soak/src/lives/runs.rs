@@ -12,25 +12,25 @@ use crate::caller::{Caller, Wrong};
 
 /// The number of ids that all callers share.
 const IDS: u32 = 40;
-/// The duration of a lease, much longer than the work takes.
+/// The duration of a lease, much longer than the work.
 const LEASE: Duration = Duration::from_secs(20);
 /// The time for which a result is kept.
 const KEPT: Duration = Duration::from_secs(5);
 const WORK: Duration = Duration::from_millis(20);
 
-/// The known state of each id.
+/// The state of each id: whether work is in progress, and the results that callers tried to record.
 #[derive(Debug, Default)]
 pub(crate) struct Known(Mutex<HashMap<String, Id>>);
 
 #[derive(Debug, Default)]
 struct Id {
     running: bool,
-    /// The time at which the last surely recorded result was complete.
+    /// The time at which the work of the last recorded result ended.
     done: Option<Instant>,
     results: Lately,
 }
 
-/// The work of an id in progress, until this guard is dropped.
+/// A guard that marks the work of an id as in progress until the guard is dropped.
 struct Running<'a> {
     known: &'a Known,
     id: &'a str,
@@ -75,7 +75,6 @@ impl Drop for Running<'_> {
     }
 }
 
-/// One caller's handle to the leases.
 pub(super) struct Runs {
     dedup: Dedup,
     shared: Arc<Shared>,

@@ -11,18 +11,17 @@ use tokio::time::{Instant, sleep};
 use super::{Shared, wrong};
 use crate::caller::{Caller, MEMORY, Wrong};
 
-/// The number of seats. More claims than seats exist, so some claims get none.
+/// The number of seats, which is less than the number of claims.
 pub(crate) const SEATS: usize = 12;
 /// The number of claims per caller.
 const CLAIMS: u32 = 300;
 
-/// One caller's handle to the bank of seats.
 pub(super) struct Taking {
     bank: Bank,
     shared: Arc<Shared>,
 }
 
-/// A claim's hold, as the claim's caller knows it.
+/// A hold of this caller, which ends at `until` or later.
 struct Mine {
     claim: String,
     item: String,
@@ -55,8 +54,7 @@ impl Taking {
         }
     }
 
-    /// Notes a hold. `before` is the time before the call, so the hold lasts at least until `before` plus the remaining
-    /// time.
+    /// Adds a hold to the shared list of holds. `before` is the time at which the call that returned `held` began.
     fn mine(&self, claim: String, held: &Held, before: Instant) -> Result<Mine, Wrong> {
         let HoldState::Remaining(left) = held.hold else { return Err(wrong("a hold", held)) };
         let mine = Mine { claim, item: held.item.as_str().to_owned(), until: before + left };
@@ -92,8 +90,7 @@ fn some(millis: u64) -> Duration {
     Duration::from_millis(fastrand::u64(..millis))
 }
 
-/// An interval in which a claim surely held an item. It begins when the claim got the answer, and is not longer than
-/// the hold.
+/// An interval in which a claim certainly held an item.
 #[derive(Clone, Debug)]
 struct Sure {
     claim: String,
@@ -106,7 +103,7 @@ struct Sure {
 pub(crate) struct Seats(Mutex<HashMap<String, Vec<Sure>>>);
 
 impl Seats {
-    /// Notes a hold. Fails if another claim surely had the item during the hold.
+    /// Adds a hold. Returns an error if another claim certainly held the item at the same time.
     pub(crate) fn taken(&self, item: &str, claim: &str, from: Instant, until: Instant) -> Result<(), String> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = all.entry(item.to_owned()).or_default();
@@ -122,7 +119,7 @@ impl Seats {
         Ok(())
     }
 
-    /// Notes that the claim is about to release the item.
+    /// Ends the known hold of the claim now, because the caller is about to release the item.
     pub(crate) fn let_go(&self, item: &str, claim: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();

@@ -5,7 +5,6 @@ use storagebox::{Consumed, Result, Store, Tokens};
 use super::wrong;
 use crate::caller::{Caller, Wrong};
 
-/// One caller's handle to tokens.
 pub(super) struct Using(Tokens);
 
 impl Using {

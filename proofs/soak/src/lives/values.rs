@@ -12,7 +12,6 @@ use crate::caller::{Caller, MEMORY, Wrong};
 /// The number of keys per caller.
 const KEYS: u32 = 50;
 
-/// One caller's handle to values, and the stamp of the last write per key.
 pub(super) struct Values {
     values: OrderedValues,
     last: HashMap<String, i64>,

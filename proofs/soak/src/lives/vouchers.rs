@@ -14,19 +14,17 @@ use crate::caller::{Caller, Wrong};
 const IDS: u32 = 200;
 /// The time for which a record is kept.
 const KEPT: Duration = Duration::from_secs(3);
-/// The time after which a record has surely expired on every backend.
+/// The time after which a record has certainly expired on every backend.
 const SURELY_OVER: Duration = Duration::from_secs(8);
 
-/// One caller's handle to records, and the known state of its ids.
 pub(super) struct Vouchers {
     records: Dedup,
     known: HashMap<String, Known>,
 }
 
-/// The known state of one id.
 #[derive(Debug, Default)]
 struct Known {
-    /// The last value that was surely recorded, with the times before and after the call.
+    /// The last value that was certainly recorded, with the times before and after the call.
     last: Option<(String, Instant, Instant)>,
     /// The last values that the caller tried to record. A dropped call may still record its value.
     asked: Lately,
@@ -73,7 +71,7 @@ impl Known {
         self.asked.has(entry.value.as_bytes())
     }
 
-    /// Checks a record that was found: this caller wrote the value, and the record may still exist.
+    /// Checks that the caller tried to record this value, and that the record may still exist.
     fn existing(&self, id: &str, value: &[u8], now: Instant) -> Result<(), Wrong> {
         match &self.last {
             Some((last, _, after)) if last.as_bytes() == value && *after + SURELY_OVER <= now => {

@@ -14,7 +14,7 @@ use super::sums::Sums;
 use crate::Failure;
 use crate::tally::Tally;
 
-/// The names of the entities and of the tokens that they receive.
+/// The namespace of orders and of their tokens.
 pub(super) const ORDERS: &str = "soak-orders";
 pub(super) const PARCELS: &str = "soak-parcels";
 
@@ -94,7 +94,8 @@ impl Chain {
         none_lives(&self.store.tokens(PARCELS)?, &attempted, tally).await
     }
 
-    /// Waits until the remembered time has passed, and then runs maintenance until nothing is left to delete.
+    /// Waits until the store has forgotten all ended operations, and then runs maintenance until nothing is left to
+    /// delete.
     async fn nothing_grew(&self, tally: &Tally) -> Result<(), Failure> {
         pass_memory().await;
         let mut deleted = 0;
@@ -118,7 +119,7 @@ async fn no_entry_is_left(of: &Processor, entity: &str, tally: &Tally) -> Result
     Ok(())
 }
 
-/// Checks that no token is live. Reads 64 tokens at a time.
+/// Checks that none of the tokens exists.
 async fn none_lives(tokens: &Tokens, all: &[TokenId], tally: &Tally) -> Result<(), Failure> {
     for some in all.chunks(64) {
         let looks = some.iter().map(|token| async move { (token, tokens.exists(token).await) });
@@ -135,7 +136,7 @@ fn number_of(body: &Payload) -> Result<u64, BoxError> {
     Ok(std::str::from_utf8(body.as_bytes())?.parse()?)
 }
 
-/// Returns the unique number of a parcel.
+/// Returns the number of the parcel with the index `output` in the order `number`.
 fn parcel(number: usize, output: usize) -> u64 {
     (number * OUTPUTS + output) as u64
 }

@@ -10,11 +10,10 @@ use tokio::task::yield_now;
 
 /// About one in this number of calls crashes.
 const EVERY: usize = 20;
-/// The probability that a crash is planned within twice the mean number of waits of a call. Other crashes are planned
-/// up to eight times as late.
+/// The probability that a crash is among the first `2 * mean` await points of a call, where `mean` is the mean number
+/// of await points per call. Other crashes may be later.
 const EARLY: f64 = 0.75;
 
-/// The number of calls so far, with their waits and crashes.
 #[derive(Default)]
 pub(super) struct Crashes {
     calls: AtomicUsize,
@@ -46,7 +45,7 @@ impl Crashes {
         .await
     }
 
-    /// Returns the number of the wait at which the next call crashes, if a crash is due.
+    /// Returns the index of the await point at which the next call crashes, or `None` if the call does not crash.
     fn point(&self) -> Option<usize> {
         let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         let early = (2 * of(&self.waits)).div_ceil(of(&self.calls).max(1)).max(1);
@@ -56,7 +55,7 @@ impl Crashes {
     }
 }
 
-/// Yields before and after each store call, so that a worker may crash there even if the store never makes it wait.
+/// A layer that yields before and after each store call, so that a worker can crash there on any store.
 #[derive(Debug)]
 pub(super) struct Steps;
 

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use storagebox::parts::{Ids, RandomIds};
 
-/// Random ids, with a list of all ids created.
+/// A source of random ids, which keeps a list of all returned ids.
 #[derive(Debug, Default)]
 pub(super) struct Drawn(Mutex<Vec<String>>);
 

@@ -17,16 +17,16 @@ use crate::tally::Tally;
 const WORKERS: usize = 32;
 /// The number of messages that each worker processes, one after another.
 const MESSAGES: usize = 20;
-/// The largest number of redeliveries of a message.
+/// The maximum number of redeliveries per message.
 const MOST_TIMES: usize = 10;
-/// The number of clients of the store, limited so that no server runs out of connections.
+/// The number of store clients that the workers share.
 const CLIENTS: usize = 4;
 const ENTITY: &str = "soak-hot";
 
-/// The duration of each message, from the first attempt to the answer.
+/// The time that each message took, from its first delivery to the answer.
 pub(super) struct Waits {
     sorted: Vec<Duration>,
-    /// The number of calls that ended without a commit because other messages kept changing the entity.
+    /// The number of redeliveries after a retryable error.
     contended: usize,
 }
 

@@ -7,25 +7,23 @@ use storagebox::messages::{BoxError, Dispatcher, Outgoing};
 use storagebox::{Message, Result};
 use storagebox_core::async_trait;
 
-/// Message `n` sends `n % OUTPUTS` messages.
+/// The handler sends `n % OUTPUTS` messages for message `n`.
 pub(super) const OUTPUTS: usize = 3;
 /// The number of entities per endpoint.
 pub(super) const ENTITIES: usize = 100;
 /// One in this number of messages is delivered twice.
 const TWICE: u32 = 5;
 
-/// Returns the message with this number.
 pub(super) fn order(number: usize) -> Result<Message> {
     let message =
         Message::new(format!("soak-{number}"), format!("soak-order-{}", number % ENTITIES), number.to_string())?;
     Ok(message.with_token(format!("soak-token-{number}").parse()?))
 }
 
-/// A copy of a message.
 #[derive(Clone, Debug)]
 pub(super) struct Copy {
     pub(super) message: Message,
-    /// Whether an order sent the message.
+    /// Whether the message is a parcel, which the handler of an order sent.
     pub(super) is_parcel: bool,
 }
 
@@ -67,7 +65,7 @@ impl Queue {
         self.under_way.load(Ordering::SeqCst)
     }
 
-    /// Notes that the producer sends no more messages. Handlers may still send messages.
+    /// Notes that the producer has sent its last message.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }

@@ -6,7 +6,7 @@ use storagebox::Payload;
 
 use crate::Failure;
 
-/// The count of the numbers, and the sums of the numbers, of their squares and of their cubes.
+/// The count, the sum, the sum of squares and the sum of cubes of some numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums([u128; 4]);
 

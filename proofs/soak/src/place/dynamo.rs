@@ -14,7 +14,6 @@ use crate::size::Size;
 
 const TABLE: &str = "soak";
 
-/// A table of a separate server.
 pub(super) struct Table {
     pub(super) server: Dynamo,
 }
@@ -30,7 +29,7 @@ impl Table {
         Ok(Store::new(builder.from_client(&client(address))?))
     }
 
-    /// Returns the number of rows, and the bytes of their text.
+    /// Returns the number of rows, and the total length of the rows as text.
     pub(super) async fn size(&self) -> Result<Size, Failure> {
         let mut pages = client(self.server.address()).scan().table_name(TABLE).into_paginator().send();
         let (mut entries, mut bytes) = (0, 0);
@@ -44,7 +43,7 @@ impl Table {
     }
 }
 
-/// Creates a client with credentials that every stand-in for DynamoDB accepts.
+/// Creates a client with dummy credentials.
 fn client(address: SocketAddr) -> Client {
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::v2026_01_12())

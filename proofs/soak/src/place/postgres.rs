@@ -14,7 +14,6 @@ const TABLES: &str = "SELECT tablename::text FROM pg_tables WHERE schemaname = '
 const BYTES: &str = "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c \
                      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'soak' AND c.relkind = 'r'";
 
-/// A schema of a separate server.
 pub(super) struct Database {
     pub(super) server: Postgres,
 }

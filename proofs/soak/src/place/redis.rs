@@ -8,7 +8,6 @@ use tokio::task::spawn_blocking;
 use crate::Failure;
 use crate::size::Size;
 
-/// The keys of a separate server.
 pub(super) struct Keys {
     pub(super) server: Redis,
 }
@@ -25,7 +24,6 @@ impl Keys {
         format!("{url}{mark}prefix=soak&remember=60s")
     }
 
-    /// Returns the number of keys and the bytes of the data.
     pub(super) async fn size(&self) -> Result<Size, Failure> {
         let url = self.server.url();
         let mut server = redis::Client::open(url.as_str())?.get_multiplexed_async_connection().await?;

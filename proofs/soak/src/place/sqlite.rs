@@ -7,12 +7,11 @@ use storagebox_testkit::Folder;
 use crate::Failure;
 use crate::size::Size;
 
-/// Excludes the tables of SQLite itself.
+/// Selects the names of all tables, except the tables of SQLite itself.
 const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
 const BYTES: &str = "SELECT (c.page_count - f.freelist_count) * s.page_size \
                      FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s";
 
-/// A file in a separate folder.
 pub(super) struct File(Folder);
 
 impl File {

@@ -9,7 +9,6 @@ use storagebox::{Error, Strategy};
 
 use super::super::duration::{NoDuration, any, retention};
 
-/// Why a text is no strategy.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoStrategy {
     #[error("there is no such strategy; --help lists them")]

@@ -12,7 +12,6 @@ use crate::commands::store_command::{Output, StoreCommand};
 use crate::exit::{Exit, Failure};
 use crate::step::{ASSIGN, RECOVER};
 
-/// The number of records per page of a recovery.
 const PAGE: usize = 1_000;
 
 #[async_trait]

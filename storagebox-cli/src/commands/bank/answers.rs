@@ -71,14 +71,13 @@ pub(super) fn counted(of: &OfNamespace, counts: &Counts) -> Answer {
     figures(Answer::new(Exit::Done).text("namespace", &of.name), counts)
 }
 
-/// Adds the counts of the four states, and their sum.
+/// Adds the counts of the four states and their sum to the answer.
 pub(super) fn figures(answer: Answer, counts: &Counts) -> Answer {
     let Counts { free, held, spent, withdrawn } = *counts;
     let states = answer.figure("free", free).figure("held", held);
     states.figure("spent", spent).figure("withdrawn", withdrawn).figure("total", counts.total())
 }
 
-/// Returns the state of an item in one word.
 pub(super) fn name(state: &ItemState) -> &'static str {
     match state {
         ItemState::Unknown => "unknown",
@@ -89,7 +88,6 @@ pub(super) fn name(state: &ItemState) -> &'static str {
     }
 }
 
-/// Returns the id whose claim has the item, if there is one.
 pub(super) fn claim(state: &ItemState) -> Option<&str> {
     match state {
         ItemState::Held(claim) | ItemState::Spent(Some(claim)) => Some(claim.as_str()),

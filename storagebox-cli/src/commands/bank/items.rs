@@ -37,7 +37,7 @@ fn given(args: &OfItems) -> storagebox::Result<Vec<Item>> {
     args.items.iter().map(|item| without_line_end(item).and_then(Item::new)).collect()
 }
 
-/// Returns an answer without figures. Its exit code is 1 if some items could not be changed.
+/// Returns an answer without figures. The exit code is 1 if some items could not be changed.
 fn counted(args: &OfItems, left: u64, rejected: Rejected) -> Answer {
     let exit = if left == 0 { Exit::Done } else { Exit::Nothing };
     Answer::new(rejected.exit(exit)).text("namespace", &args.of.name)

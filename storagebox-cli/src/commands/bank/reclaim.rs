@@ -10,7 +10,6 @@ use crate::commands::batches::Batches;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
 
-/// The number of claims that are ended concurrently.
 const CONCURRENCY: usize = 64;
 
 pub(super) async fn run(args: &Reclaim, bank: &Bank, reserved: &Reserved) -> Result<Answer, Failure> {

@@ -36,7 +36,7 @@ async fn lines(store: &Store, args: &[&str], as_json: bool) -> (Exit, String) {
     text(command(args), store, as_json).await
 }
 
-/// Returns the answer without the bank and the id.
+/// Runs a command. Returns its exit code, and its answer without the bank and the id.
 async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
     let (exit, mut answer) = facts(command(args), store, [("namespace", "vouchers")]).await;
     if answer.get("outcome").is_some() {
@@ -82,7 +82,7 @@ async fn a_confirmed_item_is_spent() {
 }
 
 #[tokio::test]
-async fn a_released_id_takes_nothing_more() {
+async fn a_released_id_cannot_take_an_item() {
     let store = store(&["SAVE-1"]).await;
     answer(&store, &["take", "ada"]).await;
     for _ in 0..2 {
@@ -133,7 +133,7 @@ async fn an_invalid_item_is_bad_input_and_is_not_shown() {
 }
 
 #[tokio::test]
-async fn the_states_are_counted() {
+async fn counts_returns_the_number_of_items_per_state() {
     let store = store(&["A", "B", "C", "D"]).await;
     for id in ["ada", "bob"] {
         answer(&store, &["take", id]).await;
@@ -237,7 +237,6 @@ async fn a_repeated_load_adds_nothing() {
     assert_eq!(answer(&store, &load).await, (Exit::Done, figures(0, 2)));
 }
 
-/// No call has more items than a batch.
 #[tokio::test]
 async fn a_load_adds_items_in_batches() {
     let directory = storagebox_testkit::Folder::new("cli-test").unwrap();
@@ -280,7 +279,7 @@ async fn reclaim_releases_claims_and_keeps_spent_items() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hold_that_is_extended_lasts_longer() {
+async fn an_extended_hold_lasts_longer() {
     let store = store(&["SAVE-1"]).await;
     let unknown = json!({ "outcome": "unknown" });
     assert_eq!(answer(&store, &["extend", "ada", "--for", "1h"]).await, (Exit::Nothing, unknown));

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_removes_a_key_with_its_value() {
+    fn query_keys_are_removed_with_their_values() {
         let (rest, taken) = without("redis://u:p@host?prefix=a&wait=1", &["prefix", "call_timeout"]);
         assert_eq!((rest.as_str(), taken), ("redis://u:p@host?wait=1", vec![("prefix", "a")]));
         assert_eq!(without("redis://host?prefix=a", &["prefix"]).0, "redis://host");

@@ -13,7 +13,7 @@ use storagebox_conformance::{CallerTransaction, Declared, Harness, Sandbox, Test
 
 use super::TestTarget;
 
-/// The harness of one run.
+/// The harness of one run of the suite.
 pub(super) struct Cases {
     target: Arc<dyn TestTarget>,
     next: AtomicU64,
@@ -51,7 +51,7 @@ impl Harness for Cases {
 /// Opens a store at the server, or at the address of a proxy in front of it.
 type Opener = Box<dyn Fn(Option<SocketAddr>) -> Result<Arc<dyn Backend>> + Send + Sync>;
 
-/// Opens a connection for the transaction of a caller, and begins the transaction if a statement is given.
+/// Opens a connection for a transaction of the caller, and executes the statement that begins the transaction, if any.
 type Caller = Box<dyn Fn(Option<&'static str>) -> Called + Send + Sync>;
 
 type Called = Pin<Box<dyn Future<Output = Result<Box<dyn CallerTransaction>>> + Send>>;
@@ -60,11 +60,11 @@ type Called = Pin<Box<dyn Future<Output = Result<Box<dyn CallerTransaction>>> + 
 pub(super) struct Case {
     pub(super) opener: Opener,
     pub(super) clock: Arc<dyn TestClock>,
-    /// The address of the server; `None` if the proxy cannot read the requests.
+    /// The address of the server; `None` if a proxy cannot read the requests.
     pub(super) upstream: Option<SocketAddr>,
-    /// Returns the bytes that stand for a text in a request.
+    /// Converts a text to the bytes that stand for the text in a request.
     pub(super) on_the_wire: fn(&str) -> Vec<u8>,
-    /// Opens the connection of a caller; `None` if the target supports no transactions of callers.
+    /// Opens a connection for a transaction of the caller; `None` if the target does not support such transactions.
     pub(super) caller: Option<Caller>,
 }
 
@@ -87,9 +87,10 @@ impl Case {
 
 #[async_trait]
 impl Sandbox for Case {
-    /// Returns a connected store, because a case must not drop its first call while the call connects.
+    /// Returns a connected store.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
         let store = (self.opener)(None)?;
+        // A case that drops its first call must not drop a connection attempt instead.
         match store.ping().await {
             Err(error) if error.kind() != ErrorKind::NotSetUp => Err(error),
             _ => Ok(store),

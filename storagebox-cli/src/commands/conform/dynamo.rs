@@ -22,10 +22,10 @@ use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 80;
 
-/// The query keys of the URL that the suite overrides.
+/// The query keys that the suite sets itself.
 const OURS: [&str; 4] = ["endpoint", "prefix", "call_timeout", "protect"];
 
-/// The table of one run.
+/// The table that one run of the suite uses.
 #[derive(Clone)]
 pub(super) struct Table {
     query: String,
@@ -33,7 +33,7 @@ pub(super) struct Table {
     region: String,
     table: String,
     upstream: Option<SocketAddr>,
-    /// The number of other tables, which the cases of `setup` create.
+    /// The number of tables besides `table` that the cases of `setup` have created.
     beside: Arc<AtomicU64>,
 }
 
@@ -56,7 +56,7 @@ impl Table {
         Ok(Self { query, region, endpoint, table, upstream, beside: Arc::default() })
     }
 
-    /// Opens a store on the keys with this prefix, at this endpoint or else at the endpoint of the URL.
+    /// Opens a store on the keys that begin with `prefix`. Uses the endpoint of the URL if `endpoint` is `None`.
     fn store(&self, prefix: &str, endpoint: Option<&str>, clock: &ManualClock) -> Result<DynamoStore> {
         let endpoint = endpoint.or(self.endpoint.as_deref());
         let endpoint = endpoint.map(|endpoint| format!("&endpoint={endpoint}")).unwrap_or_default();
@@ -76,7 +76,7 @@ impl Table {
         Case { upstream, ..Case::new(clock, open) }
     }
 
-    /// Returns another table, which does not exist yet.
+    /// Returns a copy of this target with the name of a table that does not exist yet.
     fn beside(&self) -> Self {
         let number = self.beside.fetch_add(1, Ordering::Relaxed);
         Self { table: self.name_beside(number), ..self.clone() }
@@ -86,7 +86,7 @@ impl Table {
         format!("{}-{number}", self.table)
     }
 
-    /// Returns a client of the service that does not use the library.
+    /// Returns a client that calls the service without the library.
     async fn client(&self) -> Client {
         let http = Http::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
         let region = Region::new(self.region.clone());
@@ -103,14 +103,13 @@ fn failed(why: &'static str, error: impl std::error::Error + Send + Sync + 'stat
     Error::new(ErrorKind::Unavailable, why).caused_by(error)
 }
 
-/// Returns whether the error says that the table does not exist.
 fn is_missing(error: &SdkError<DeleteTableError>) -> bool {
     error.as_service_error().is_some_and(DeleteTableError::is_resource_not_found_exception)
 }
 
 #[async_trait]
 impl TestTarget for Table {
-    /// Returns the name without the version of the service, which the protocol does not show.
+    /// Returns the name of the service without a version, because the protocol does not show the version.
     fn name(&self) -> String {
         format!("dynamodb at {}", self.endpoint.as_deref().unwrap_or(&self.region))
     }

@@ -40,8 +40,7 @@ use crate::store;
 use cases::{Case, Cases};
 use watch::{PAUSE, Watch, silence, unanswered};
 
-/// The timeout of a call. It is longer than a case may go without progress, so that no call times out on a busy
-/// machine.
+/// The timeout of a call, which is longer than the time that a case may go without progress.
 const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How long a step before the first case may take, such as the creation of a DynamoDB table.
@@ -53,10 +52,10 @@ const MARK: &str = "conform";
 /// The server, the folder or the process in which the cases have their stores.
 #[async_trait]
 trait TestTarget: Send + Sync {
-    /// Returns the name that reports show, with the version of the server if that is known.
+    /// Returns the name of the target for reports, with the version of the server if it is known.
     fn name(&self) -> String;
 
-    /// Returns what the suite can do with this target, in one process.
+    /// Returns which features of this target the suite can test.
     fn declared(&self) -> Declared;
 
     /// Creates what all cases share, such as a table.
@@ -79,12 +78,12 @@ trait TestTarget: Send + Sync {
         Ok(())
     }
 
-    /// Removes everything that the cases left.
+    /// Removes everything that the cases created.
     async fn remove(&self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Names what the cases may have left, for a person who has to remove it by hand.
+    /// Describes the objects that may remain after a failed removal, so that a person can remove them by hand.
     fn left(&self) -> String;
 }
 
@@ -128,8 +127,7 @@ async fn begun<T>(
     }
 }
 
-/// Runs the suite. The first signal stops the running cases. The second signal ends the command without removing what
-/// the cases created.
+/// Runs the suite until it ends or signals stop it.
 async fn certified(
     args: &Conform,
     target: &Arc<dyn TestTarget>,
@@ -144,6 +142,7 @@ async fn certified(
             () = watch.keep() => {}
             () = signals.request() => *requests += 1,
         }
+        // The second signal ends the command without removing what the cases created.
         if *requests > 1 {
             return Err(Failure::Interrupted);
         }
@@ -159,7 +158,7 @@ async fn certified(
     Err(error.during(CERTIFY).into())
 }
 
-/// Returns the run as a closure, which must be called outside an asynchronous runtime.
+/// Returns a closure that runs the suite. The closure must be called outside an asynchronous runtime.
 fn suite(args: &Conform, harness: Cases, watch: &Arc<Watch>) -> impl FnOnce() -> Result<Certificate, String> + use<> {
     let (options, watch, runtime) = (options(args).stop(watch.stop()), Arc::clone(watch), Handle::current());
     move || {
@@ -176,7 +175,7 @@ fn suite(args: &Conform, harness: Cases, watch: &Arc<Watch>) -> impl FnOnce() ->
     }
 }
 
-/// Removes what the cases left, unless the server is gone or a signal requests the end.
+/// Removes what the cases created. Fails if the server is gone or a signal requests the end.
 async fn removed(target: &dyn TestTarget, signals: &mut Signals) -> Result<(), Failure> {
     tokio::select! {
         removed = remove(target) => removed.map_err(|error| error.during(REMOVE).into()),
@@ -185,14 +184,14 @@ async fn removed(target: &dyn TestTarget, signals: &mut Signals) -> Result<(), F
     }
 }
 
-/// Removes what the cases left. Tries twice, because the server may have just restarted, or may not have noticed yet
-/// that the connections of the cases are closed.
+/// Removes what the cases created.
 #[allow(clippy::disallowed_methods, reason = "a server comes back in real time")]
 async fn remove(target: &dyn TestTarget) -> Result<(), Error> {
     let removed = target.remove().await;
     if removed.is_ok() {
         return removed;
     }
+    // The server may have just restarted.
     sleep(PAUSE).await;
     target.remove().await
 }

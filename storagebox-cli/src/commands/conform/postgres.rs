@@ -23,28 +23,26 @@ use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 5432;
 
-/// The error code of a server that has no free connection.
 const TOO_MANY_CONNECTIONS: &str = "53300";
 
 /// The class of the error codes for an invalid user or password.
 const WRONG_LOGIN: &str = "28";
 
-/// The setting with which a `DROP SCHEMA` waits for the locks of other sessions.
+/// A statement that lets a later `DROP SCHEMA` wait up to 30 seconds for the locks of other sessions.
 const WITH_PATIENCE: &str = "SET lock_timeout = '30s';";
 
-/// The keys of the query that the driver does not know, or that the suite sets itself.
+/// The query keys that the suite sets itself or that the driver does not know.
 const OURS: [&str; 6] = ["schema", "statements", "combining", "max_connections", "call_timeout", "remember"];
 
-/// The schemas of one run.
+/// The schemas that one run of the suite creates.
 #[derive(Clone)]
 pub(super) struct Schemas {
     url: String,
-    /// The beginning of the names of the schemas.
     prefix: String,
     upstream: Option<SocketAddr>,
     name: String,
     owner: PgConnectOptions,
-    /// The schemas of cases that have ended, to be dropped.
+    /// The schemas of ended cases, which are dropped later.
     used: Arc<Mutex<Vec<String>>>,
 }
 
@@ -73,7 +71,6 @@ impl Schemas {
         connection.execute(raw_sql(AssertSqlSafe(sql))).await.map(drop).map_err(failed)
     }
 
-    /// Drops the schemas of cases that have ended.
     async fn drop_unused(&self) -> Result<()> {
         let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
         for schema in used {
@@ -83,9 +80,9 @@ impl Schemas {
     }
 }
 
-/// Connects without the library. There is no pool, because the suite has its own runtime, and a connection works only
-/// in the runtime that opened it.
+/// Opens a connection without the library and without a pool.
 async fn connection(owner: &PgConnectOptions) -> Result<PgConnection> {
+    // A connection works only in the runtime that opened it, so a pool cannot be used.
     timeout(ANSWER, owner.connect()).await.map_err(|_| unanswered(ANSWER))?.map_err(failed)
 }
 
@@ -136,9 +133,9 @@ impl TestTarget for Schemas {
         }
     }
 
-    /// Drops all schemas of the run. Waits for setups first, because a case may have been dropped while its schema was
-    /// being created.
+    /// Drops all schemas of the run.
     async fn remove(&self) -> Result<()> {
+        // A running setup may still create a schema.
         self.run(storagebox_postgres::wait_for_setups()).await?;
         let pattern = format!("{}\\_%", self.prefix.replace('_', "\\_"));
         let mut connection = connection(&self.owner).await?;
@@ -178,9 +175,9 @@ impl CallerTransaction for Caller {
         &mut self.0
     }
 
-    /// Runs a statement before the COMMIT, because the server answers the COMMIT of a failed transaction without an
-    /// error.
+    /// Commits the transaction. Fails if the transaction has failed.
     async fn commit(mut self: Box<Self>) -> Result<()> {
+        // The server answers the COMMIT of a failed transaction without an error.
         self.run("SELECT").await?;
         self.run("COMMIT").await
     }
@@ -190,7 +187,6 @@ impl CallerTransaction for Caller {
     }
 }
 
-/// The schema of one case.
 struct Schema {
     schemas: Schemas,
     name: String,
@@ -214,7 +210,6 @@ fn in_hexadecimal(text: &str) -> Vec<u8> {
     text.bytes().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
 }
 
-/// Moves the clock of a schema.
 struct SchemaClock {
     schemas: Schemas,
     schema: String,

@@ -15,11 +15,11 @@ use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 6379;
 
-/// The keys of the query that the suite sets itself.
+/// The query keys that the suite sets itself.
 const OURS: [&str; 2] = ["prefix", "call_timeout"];
 
-/// The field with the version of each kind of server, and the name of that kind. Forks come first, because they also
-/// have the field of Redis.
+/// The field that contains the version, and the name, of each kind of server. Forks come first, because they also have
+/// the field of Redis.
 const VERSIONS: [(&str, &str); 4] = [
     ("valkey_version:", "valkey"),
     ("dragonfly_version:", "dragonfly"),
@@ -27,7 +27,7 @@ const VERSIONS: [(&str, &str); 4] = [
     ("redis_version:", "redis"),
 ];
 
-/// The keys of one run.
+/// The keys that one run of the suite creates.
 pub(super) struct Keys {
     url: String,
     prefix: String,
@@ -102,7 +102,7 @@ impl TestTarget for Keys {
         cmd("PING").query_async(&mut connection(&self.url).await?).await.map_err(failed)
     }
 
-    /// Removes keys until a scan finds none, because requests of a dropped case may arrive meanwhile.
+    /// Removes keys until a scan finds none, because late requests may create keys during a scan.
     async fn remove(&self) -> Result<()> {
         let mut server = connection(&self.url).await?;
         while self.remove_once(&mut server).await? {}
@@ -115,7 +115,7 @@ impl TestTarget for Keys {
 }
 
 impl Keys {
-    /// Removes the keys that one scan finds. Returns whether it found any.
+    /// Removes the keys that one scan finds, and returns whether the scan found a key.
     async fn remove_once(&self, server: &mut MultiplexedConnection) -> Result<bool> {
         let (mut cursor, mut found) = (0_u64, false);
         loop {
@@ -134,7 +134,6 @@ impl Keys {
     }
 }
 
-/// Moves the clock of the scripts.
 struct ScriptClock(Moved);
 
 impl TestClock for ScriptClock {

@@ -8,7 +8,6 @@ use crate::answer::line;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
-/// Prints the certificate, and writes the requested files.
 pub(super) fn give(certificate: &Certificate, reports: &[PathBuf], as_json: bool) -> Result<(), Failure> {
     for path in reports {
         let written = certificate.write(path);

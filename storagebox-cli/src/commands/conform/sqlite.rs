@@ -10,7 +10,6 @@ use tempfile::TempDir;
 use super::cases::Case;
 use super::{CALL_TIMEOUT, MARK, TestTarget};
 
-/// The new folder, which is removed when this value is dropped.
 pub(super) struct Folder(TempDir);
 
 impl Folder {
@@ -18,7 +17,7 @@ impl Folder {
         let files = storagebox::files(url)?;
         let parent = files.first().and_then(|file| file.parent()).filter(|path| !path.as_os_str().is_empty());
         let folder = tempfile::Builder::new().prefix(MARK).tempdir_in(parent.unwrap_or(Path::new(".")));
-        folder.map(Self).map_err(|error| Error::misconfigured("url", "names no folder to write to").caused_by(error))
+        folder.map(Self).map_err(|error| Error::misconfigured("url", "names no writable folder").caused_by(error))
     }
 }
 

@@ -7,7 +7,7 @@ fn process() -> Arc<dyn TestTarget> {
     Arc::new(memory::Process)
 }
 
-/// Returns the certificate of a run with a few cases.
+/// Runs a few cases of the suite, and returns their certificate.
 async fn certified_by(target: &Arc<dyn TestTarget>) -> Certificate {
     let options = Options::new(Profile::SMOKE).parts([Part::Ordered]);
     let harness = Cases::of(target);
@@ -30,7 +30,7 @@ async fn a_run_of_one_part_certifies_only_that_part() {
 
 #[cfg(feature = "sqlite")]
 #[tokio::test(flavor = "multi_thread")]
-async fn remove_leaves_no_file() {
+async fn a_removed_target_leaves_no_file() {
     let parent = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", parent.path().join("store.db").display());
     let target = target(&url).await.unwrap();
@@ -48,7 +48,6 @@ async fn a_url_that_names_no_single_server_is_refused() {
     }
 }
 
-/// Cases that did not run leave the verdict open.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_run_has_no_verdict() {
     let harness = Cases::of(&process());

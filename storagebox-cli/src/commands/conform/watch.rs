@@ -16,7 +16,7 @@ pub(super) const PAUSE: Duration = Duration::from_secs(5);
 /// The time within which a running server answers, even on a busy machine.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
 
-/// The number of failed checks in a row that end a run. A server that restarts may fail fewer checks.
+/// The number of failed checks in a row that end a run. A server that only restarts fails fewer checks.
 const CHECKS: u32 = 4;
 
 /// Ends a run whose server is gone.
@@ -31,12 +31,11 @@ impl Watch {
         Arc::new(Self { target: Arc::clone(target), stop: Stop::new(), gone: Mutex::default() })
     }
 
-    /// Returns the `Stop` with which the run is ended.
     pub(super) fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// Ends the run when `CHECKS` checks in a row have failed.
+    /// Checks the server regularly, and ends the run after `CHECKS` failed checks in a row.
     pub(super) async fn keep(&self) {
         let error = silence(&*self.target, CHECKS).await;
         self.end(error);
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_is_silent_for_long_ends_the_run() {
+    async fn a_server_that_stays_silent_ends_the_run() {
         let watch = watched(CHECKS);
         watch.keep().await;
         assert!(watch.stop().is_asked());
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_failed_case_without_a_server_ends_the_run() {
+    async fn a_failed_case_ends_the_run_if_the_server_is_gone() {
         let watch = watched(1);
         assert!(!watch.is_there().await && watch.stop().is_asked());
         assert!(watch.is_there().await, "it is back");

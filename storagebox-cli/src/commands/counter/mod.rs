@@ -16,7 +16,6 @@ use crate::answer::{Answer, Field};
 use crate::cli::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone};
 use crate::exit::{Exit, Failure};
 
-/// The number of operations that one call merges.
 const BATCH: usize = 1_000;
 
 #[async_trait]

@@ -37,7 +37,7 @@ fn value(op: &str, outcome: &str, value: i64) -> Value {
 }
 
 #[tokio::test]
-async fn an_operation_counts_once() {
+async fn a_repeated_operation_counts_once() {
     let store = memory();
     let add = async |delta: &str, op: &str| answer(&store, &["add", "shoes", delta, "--op", op]).await;
     assert_eq!(add("5", "delivery").await, (Exit::Done, value("delivery", "applied", 5)));
@@ -47,7 +47,7 @@ async fn an_operation_counts_once() {
     assert_eq!(answer(&store, &["get", "shoes"]).await, (Exit::Done, json!({ "value": -2 })));
 }
 
-/// A layer that delays the reply to every change, and then loses it.
+/// A layer that delays the reply to every change, and then loses the reply.
 #[derive(Debug)]
 struct LosesLate(Duration);
 
@@ -63,7 +63,7 @@ impl Layer for LosesLate {
     }
 }
 
-/// A retry after the window would count the change again, because the window has forgotten the change.
+/// A retry after the window would count the change twice, because the store has forgotten the first attempt.
 #[tokio::test(start_paused = true)]
 async fn a_change_is_not_retried_after_its_window() {
     let store = memory();
@@ -77,7 +77,7 @@ async fn a_change_is_not_retried_after_its_window() {
 }
 
 #[tokio::test]
-async fn a_bound_is_kept_and_a_refusal_is_not_remembered() {
+async fn an_addition_out_of_bounds_is_refused_and_not_remembered() {
     let store = memory();
     let sell = ["add", "shoes", "-1", "--op", "order", "--min", "0"];
     assert_eq!(answer(&store, &sell).await, (Exit::Nothing, told("order", "out_of_bounds")));
@@ -90,7 +90,7 @@ async fn a_bound_is_kept_and_a_refusal_is_not_remembered() {
 }
 
 #[tokio::test]
-async fn crossed_bounds_and_another_strategy_are_bad_input() {
+async fn min_above_max_or_a_changed_strategy_is_bad_input() {
     let store = memory();
     answer(&store, &["add", "shoes", "1", "--op", "a"]).await;
     for args in [
@@ -109,9 +109,9 @@ fn without_the_time(row: &str) -> String {
     [&cells[..4], &cells[5..]].concat().join(",")
 }
 
-/// The command line checks the length of a reason. A strategy without a log refuses every reason.
+/// The command line refuses a reason that is too long. A strategy without a log refuses every reason.
 #[tokio::test]
-async fn an_invalid_reason_or_one_without_a_log_is_bad_input() {
+async fn an_invalid_or_unsupported_reason_is_bad_input() {
     let of = |reason: &str| {
         Cli::try_parse_from(["storagebox", "counter", "add", "counters", "k", "1", "--op", "a", "--reason", reason])
     };

@@ -52,7 +52,7 @@ fn version(answer: Answer, version: Version) -> Answer {
     answer.figure("version", version.number())
 }
 
-/// Adds the record: the output of a run, or the value.
+/// Adds the recorded output of a run, or else the recorded value, to the answer.
 pub(in crate::commands) fn shown(answer: Answer, entry: &Entry) -> Answer {
     let answer = version(answer, entry.version);
     match Ended::recorded_in(&entry.value) {

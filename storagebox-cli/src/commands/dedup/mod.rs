@@ -34,7 +34,7 @@ pub(crate) async fn run(command: cli::Dedup, global: &Global) -> Result<Exit, Fa
     }
 }
 
-/// Runs the command once. Ignores a failure to close the store, because the result of the command is recorded by then.
+/// Runs the command once.
 async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
     let mut signals = Signals::listen(&interrupt::ALL).map_err(Failure::Runtime)?;
     let store = tokio::select! {
@@ -48,6 +48,7 @@ async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
     let to = Outputs { stdout, stderr: &mut io::stderr(), as_json: global.json };
     let ran = run::run(args, &store, &mut signals, to).await;
     let exit = ran.map_err(Failure::Run)?;
+    // A failure is ignored, because the result is already recorded.
     let _ = store.close().await;
     Ok(exit)
 }

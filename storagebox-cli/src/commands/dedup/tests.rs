@@ -22,7 +22,7 @@ async fn lines(store: &Store, args: &[&str], as_json: bool) -> (Exit, Vec<u8>) {
     bytes(command(args), store, as_json).await
 }
 
-/// Returns the answer without the namespace and the version.
+/// Runs a command. Returns its exit code, and its answer without the namespace and the version.
 async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
     let (exit, mut answer) = facts(command(args), store, [("namespace", "records")]).await;
     answer.as_object_mut().unwrap().remove("version");
@@ -67,7 +67,7 @@ async fn a_record_is_forgotten_only_in_the_given_version() {
 }
 
 #[tokio::test]
-async fn record_during_a_lease_returns_in_flight() {
+async fn recording_during_a_lease_returns_in_flight() {
     let store = memory();
     let dedup = store.dedup("records").unwrap();
     let _ = dedup.begin("order-7").lease(Duration::from_secs(60)).by("runner").await.unwrap();

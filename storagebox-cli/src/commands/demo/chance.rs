@@ -24,7 +24,6 @@ enum Fate {
 }
 
 impl Chance {
-    /// Creates the layer, which counts its faults in `faults`.
     pub(crate) fn new(percent: u8, seed: u64, faults: Arc<Faults>) -> Self {
         Self { percent, random: Mutex::new(Rng::with_seed(seed)), faults }
     }
@@ -38,7 +37,6 @@ impl Chance {
     }
 }
 
-/// The number of failed calls by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) requests_lost: AtomicU64,

@@ -26,10 +26,10 @@ use crate::store::{self, is_memory};
 use crate::terminal;
 use chance::{Chance, Faults};
 
-/// The retry policy of the demo. Its delays are short, because the demo causes the faults itself.
+/// The retry policy of the demo, with short delays.
 const RETRY: Retry =
     Retry { attempts: 6, first_delay: Duration::from_millis(2), max_delay: Duration::from_millis(100) };
-/// How often the demo repeats a call that failed after all retries, with the same id.
+/// How often the demo repeats a call, with the same id, after all retries of the call have failed.
 const ROUNDS: u32 = 100;
 
 pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
@@ -48,7 +48,6 @@ fn tell_what_stays(store: &Store, name: &Namespace) {
     }
 }
 
-/// The figures of the demo.
 struct DemoReport {
     seed: u64,
     faults: Arc<Faults>,
@@ -117,7 +116,6 @@ fn answer(id: ClaimId, bank: &LossAwareBank) -> impl Future<Output = Result<Entr
     async move { Ok(task.await.map_err(Failure::Died)??) }
 }
 
-/// Repeats a call with the same id until it is answered.
 async fn until_answered(id: ClaimId, bank: &LossAwareBank) -> storagebox::Result<Entry> {
     let mut unresolved = false;
     for _ in 1..ROUNDS {

@@ -45,16 +45,16 @@ async fn people_beyond_the_number_of_items_get_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_faults_each_person_has_one_new_call() {
+async fn demo_without_faults_answers_new_once_per_person() {
     let args = demo(&["--people", "10", "--faults", "0"]);
     let (shown, json) = shown_of(&args, &memory()).await;
     assert_eq!(shown.faults.total(), 0);
     assert_eq!([&json["new"], &json["again"]], [10, 40]);
 }
 
-/// Each store answers one kind of call wrongly.
+/// Each store in this test answers one kind of call wrongly.
 #[tokio::test(start_paused = true)]
-async fn a_bad_store_fails_the_demo() {
+async fn demo_on_a_store_with_wrong_answers_fails() {
     let counts_one_more = tampers!(memory(), CountItems, |counts: &mut Counts| counts.withdrawn += 1);
     let lists_one_less = tampers!(memory(), ListItems, |page: &mut Page<ListedItem>| drop(page.entries.pop()));
     let forgets_claims = tampers!(memory(), GetClaim, |state: &mut ClaimState| *state = ClaimState::Unknown);

@@ -15,7 +15,7 @@ use crate::output::PendingCsv;
 use crate::progress::Progress;
 use crate::rejects::Rejects;
 
-/// A line of ids, with the answer of the bank or the reason why the line was rejected.
+/// A line of the input, with the answer of the bank or the reason why the line was rejected.
 struct Answered {
     number: u64,
     ends_at: u64,

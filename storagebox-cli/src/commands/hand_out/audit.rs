@@ -6,7 +6,6 @@ use super::ledger::Summary;
 use crate::check::{Check, Mismatch};
 use crate::commands::load::Loaded;
 
-/// All figures of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Audit {
     pub loaded: Loaded,
@@ -17,7 +16,7 @@ pub(crate) struct Audit {
     pub free_left: u64,
 }
 
-/// The counts of the bank before and after.
+/// The counts of the bank before and after the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     pub before: Counts,
@@ -40,10 +39,10 @@ impl Audit {
         ]
     }
 
-    /// Checks that no item appeared or vanished. Allows for calls whose replies were lost, because these calls may have
-    /// taken effect.
+    /// Checks that no item appeared or vanished.
     fn conservation(&self, change: &Change) -> Vec<Option<Mismatch>> {
         let Change { before, after } = change;
+        // A call whose reply was lost may have taken effect.
         let Loaded { added, perhaps_ours, .. } = self.loaded;
         let Summary { empty, new, perhaps_new, empty_and_given, .. } = self.summary;
         vec![

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use storagebox::values::{ClaimId, Item};
 
-/// An id and the answer to its line.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub id: ClaimId,
@@ -16,7 +15,7 @@ pub(crate) enum Answer {
     New(Item),
     Again {
         item: Item,
-        /// An attempt of this line whose reply was lost may have taken the item.
+        /// Whether a lost attempt of this line may have taken the item.
         perhaps_ours: bool,
     },
     Empty,
@@ -24,7 +23,7 @@ pub(crate) enum Answer {
 }
 
 impl Entry {
-    /// Marks that an earlier, unresolved call of this line may have taken the item.
+    /// If `unresolved` is true, notes that an earlier call of this line may have taken the item.
     pub(crate) fn after(mut self, unresolved: bool) -> Self {
         if let Answer::Again { perhaps_ours, .. } = &mut self.answer {
             *perhaps_ours |= unresolved;
@@ -32,7 +31,6 @@ impl Entry {
         self
     }
 
-    /// Returns the fields of the line in the output file.
     pub(crate) fn fields(&self) -> [&str; 3] {
         let (item, outcome) = match &self.answer {
             Answer::New(item) => (item.as_str(), "new"),
@@ -61,7 +59,6 @@ pub(crate) struct Ledger {
     summary: Summary,
 }
 
-/// The figures of the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub lines: u64,
@@ -74,7 +71,7 @@ pub(crate) struct Summary {
     pub given: u64,
     /// Ids without a `new` line that may have taken their item in this run.
     pub perhaps_new: u64,
-    /// Items seen with a second id.
+    /// Items that two or more ids got.
     pub shared_items: u64,
     /// Lines whose item differs from that of an earlier line of the same id.
     pub changed_items: u64,
@@ -150,9 +147,9 @@ mod tests {
         ledger.summary()
     }
 
-    /// An `again` line belongs to an id that was served in an earlier run.
+    /// If an id was served in an earlier run, the outcome of its line is `again` and not `new`.
     #[test]
-    fn an_item_of_two_ids_is_found_for_new_and_again() {
+    fn an_item_of_two_ids_is_found_if_an_outcome_is_new_or_again() {
         for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {
             let of_two = summary([("ada", "SAVE-1", first), ("bob", "SAVE-1", second)]);
             assert_eq!((of_two.shared_items, of_two.changed_items), (1, 0), "new: {first}, {second}");

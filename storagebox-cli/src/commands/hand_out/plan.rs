@@ -8,7 +8,6 @@ use crate::rejects::Rejects;
 
 const HEADER: [&str; 3] = ["id", "item", "outcome"];
 
-/// The open files of a run.
 pub(super) struct Plan {
     pub items: Option<Lines>,
     pub ids: Lines,
@@ -44,7 +43,7 @@ impl Plan {
     }
 }
 
-/// Returns the file beside which the list of rejects is written.
+/// Returns the file beside which the list of rejected lines is written.
 fn beside(args: &HandOut, out: &Target) -> Source {
     match out.is_standard_output() {
         true => Source::StandardInput,

@@ -35,12 +35,10 @@ enum Fault {
     Boasts,
     /// Takes one more item than it hands out.
     Leaks,
-    /// Fails every take with `Denied`.
     Denies,
     Ends,
 }
 
-/// Returns a store with this fault.
 fn store(fault: Fault) -> Store {
     let store = memory();
     match fault {
@@ -82,7 +80,6 @@ fn new(item: &str) -> Taken {
     Taken::New(Held { item: Item::new(item).unwrap(), hold: HoldState::Forever })
 }
 
-/// A run of `hand-out` in its own folder.
 struct Run {
     directory: Folder,
     alone: bool,
@@ -135,42 +132,42 @@ impl Run {
 }
 
 #[tokio::test]
-async fn a_sound_store_passes() {
+async fn hand_out_on_a_sound_store_passes_its_audit() {
     let run = Run::with(Fault::None);
     assert_eq!(run.mismatches().await, []);
     assert_eq!(run.finish().await.unwrap(), Exit::Done);
 }
 
 #[tokio::test]
-async fn an_item_of_two_ids_is_found() {
+async fn audit_finds_an_item_of_two_ids() {
     let found = Run::with(Fault::SharesAnItem).mismatches().await;
     assert!(found.contains(&(Check::NO_SHARED_ITEM, 1)), "{found:?}");
 }
 
 #[tokio::test]
-async fn two_items_of_one_id_are_found() {
+async fn audit_finds_two_items_of_one_id() {
     let found = Run::with(Fault::ForgetsTheClaim).mismatches().await;
     assert!(found.contains(&(Check::SAME_ITEM_EACH_LINE, 3)), "{found:?}");
 }
 
 #[tokio::test]
-async fn a_second_new_line_of_an_id_is_found() {
+async fn audit_finds_an_id_that_got_the_outcome_new_twice() {
     let found = Run::with(Fault::AlwaysSaysNew).mismatches().await;
     assert!(found.contains(&(Check::TAKEN_ONCE, 3)), "{found:?}");
 }
 
 #[tokio::test]
-async fn items_that_were_counted_but_not_added_are_found() {
+async fn audit_finds_a_bank_that_reports_more_items_than_it_added() {
     assert_eq!(Run::with(Fault::Boasts).mismatches().await, [(Check::BANK_GREW_BY_ADDED, 4)]);
 }
 
 #[tokio::test]
-async fn items_taken_without_a_line_are_found() {
+async fn audit_finds_items_that_were_taken_but_not_handed_out() {
     assert_eq!(Run::with(Fault::Leaks).mismatches().await, [(Check::TAKEN_GREW_BY_NEW, 3)]);
 }
 
 #[tokio::test]
-async fn a_wrong_empty_answer_is_found_if_no_other_program_runs() {
+async fn audit_finds_a_wrong_empty_answer_if_no_other_program_runs() {
     let mut run = Run::with(Fault::SometimesSaysEmpty);
     assert_eq!(run.mismatches().await, [(Check::EMPTY_STAYS_EMPTY, 1), (Check::EMPTY_MEANS_EMPTY, 2)]);
     run.alone = false;
@@ -185,7 +182,7 @@ async fn counts_are_checked_only_if_no_other_program_runs() {
 }
 
 #[tokio::test]
-async fn lost_replies_are_no_mismatch() {
+async fn lost_replies_do_not_fail_the_audit() {
     let run = Run::with(Fault::LosesReplies);
     let done = run.start().await.unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(done.audit.mismatches(), []);

@@ -18,7 +18,6 @@ use crate::exit::{Exit, Failure};
 use crate::message::{Kind, eprint_message};
 use crate::output::Reserved;
 
-/// The number of deletes that one call forgets.
 const BATCH: usize = 1_000;
 
 #[async_trait]
@@ -38,7 +37,7 @@ impl StoreCommand for Ordered {
     }
 }
 
-/// Lists by prefix. A prefix need not be a valid key itself.
+/// Lists the values whose keys begin with the prefix. The prefix need not be a valid key.
 async fn list(args: &ListValues, values: &OrderedValues, out: Output<'_>) -> Result<Exit, Failure> {
     let Output { as_json, to, .. } = out;
     match args.prefix.as_deref().unwrap_or_default() {
@@ -97,7 +96,7 @@ fn explain(of: &OfKey, own: &Stamp, written: &Written) {
     }
 }
 
-/// Formats the number of a stamp, followed by the time if the number can be a time.
+/// Formats the number of a stamp. Adds the time if the number is a plausible time.
 fn time(at: i64) -> String {
     match Timestamp::from_millisecond(at) {
         Ok(time) if at >= 0 => format!("{at} ({time:.3})"),
@@ -105,7 +104,7 @@ fn time(at: i64) -> String {
     }
 }
 
-/// Returns the answer with the current stamp, if it is known.
+/// Returns the answer, with the current stamp of the key if the stamp is known.
 fn answer(of: &OfKey, own: &Stamp, written: &Written) -> Answer {
     let (exit, outcome, stands) = match written {
         Written::Applied => (Exit::Done, "applied", Some(own)),
@@ -140,7 +139,7 @@ fn got(of: &OfKey, found: Option<Versioned>) -> Answer {
     }
 }
 
-/// Resets the key if it has the given stamp. Otherwise shows the current stamp, if there is one.
+/// Resets the key if the key has the given stamp. Otherwise shows the current stamp of the key.
 async fn reset(args: &ResetKey, values: &OrderedValues) -> Result<Answer, Failure> {
     let ResetKey { key, stamp } = args;
     let stamp = stamp.that_stands();

@@ -66,7 +66,7 @@ async fn a_delete_is_remembered_until_it_is_purged() {
 }
 
 #[tokio::test]
-async fn a_time_too_far_ahead_is_refused_unless_there_is_no_limit() {
+async fn a_time_too_far_ahead_is_refused_unless_skew_is_unlimited() {
     let store = memory();
     let ahead = ["put", "movie", "5", "--at", "2999-01-01T00:00:00Z", "--writer", "phone"];
     for skew in [&[][..], &["--max-skew", "1h"]] {
@@ -82,7 +82,7 @@ async fn a_time_too_far_ahead_is_refused_unless_there_is_no_limit() {
 
 /// Another program has written a stamp in microseconds, which makes every correct write stale.
 #[tokio::test]
-async fn a_key_with_a_far_stamp_is_reset_by_exactly_that_stamp() {
+async fn reset_frees_a_key_only_with_its_exact_stamp() {
     let store = memory();
     let millis = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis();
     let (now, far) = (&*millis.to_string(), &*(millis * 1_000).to_string());
@@ -108,7 +108,7 @@ async fn a_key_with_a_far_stamp_is_reset_by_exactly_that_stamp() {
     assert_eq!(told(&put(now)).await.1["outcome"], "applied");
 }
 
-/// The time of the row is older than the default tombstone age.
+/// The row has a time that is older than the default tombstone age.
 #[tokio::test]
 async fn old_rows_are_loaded_with_a_longer_tombstone_age() {
     let store = memory();
@@ -124,7 +124,7 @@ async fn old_rows_are_loaded_with_a_longer_tombstone_age() {
 }
 
 #[tokio::test]
-async fn options_that_do_not_go_together_are_refused() {
+async fn conflicting_options_are_refused() {
     let store = memory();
     for args in [&["purge", "--stamps", "sequence", "--max-skew", "1h"][..], &["purge", "--tombstone-age", "0s"]] {
         let failure = ask(command(args), &store, true, &mut vec![]).await.unwrap_err();

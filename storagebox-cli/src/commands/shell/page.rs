@@ -9,7 +9,6 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::cli::sections;
 
-/// The heading of the exit codes in a help.
 const EXIT_CODES: &str = "Exit codes:\n";
 
 pub(super) fn write(command: &Command, to: &mut dyn Write) -> io::Result<()> {
@@ -34,7 +33,7 @@ pub(super) fn write(command: &Command, to: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Moves the text after the options into the description.
+/// Returns the command with a manual description: the summary of the command, and then `description`.
 fn described(command: &Command, description: &str) -> Command {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let description = format!("{about}\n\n{description}");

@@ -14,7 +14,7 @@ fn wide(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
 }
 
 #[test]
-fn a_foreign_file_is_recognised_by_its_first_bytes() {
+fn a_file_that_is_no_list_is_recognised_by_its_first_bytes() {
     let utf16 = [wide("A-1\nA-2\n", u16::to_le_bytes), wide("A-1\nA-2\n", u16::to_be_bytes)];
     let marked = utf16.clone().map(|text| [&b"\xFF\xFE"[..], &text].concat());
     for text in utf16.iter().chain(&marked) {
@@ -68,7 +68,7 @@ fn a_foreign_file_is_recognised_by_its_first_bytes() {
 }
 
 #[test]
-fn few_bytes_are_enough_unless_a_foreign_file_begins_with_them() {
+fn more_bytes_are_read_if_another_format_is_possible() {
     for (head, is) in
         [(&b"ada\n"[..], true), (b"A\n", true), (b"A", false), (b"", false), (b"A\0", false), (b"PK", false)]
     {
@@ -83,7 +83,7 @@ fn few_bytes_are_enough_unless_a_foreign_file_begins_with_them() {
 }
 
 #[test]
-fn a_separator_directive_is_no_value() {
+fn a_separator_directive_is_not_a_value() {
     for (first, is) in
         [("sep=", true), ("sep=,", true), ("SEP=,", true), ("sep=ab", false), ("separate", false), ("", false)]
     {

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use super::*;
 
-/// A reader that returns a few bytes at a time, so that records are cut everywhere.
+/// A reader that returns a few bytes at a time, so that chunks end anywhere in a record.
 struct Trickle(VecDeque<u8>, usize);
 
 impl Read for Trickle {
@@ -32,13 +32,13 @@ async fn lines_and_texts(bytes: &[u8]) -> Vec<(u64, Result<String, Unreadable>)>
 }
 
 #[tokio::test]
-async fn blank_lines_are_records_and_count() {
+async fn blank_lines_are_counted_as_records() {
     let expected = [(1, ""), (2, "a"), (3, ""), (4, "b")].map(|(line, text)| (line, Ok(text.to_owned())));
     assert_eq!(lines_and_texts(b"\na\r\n\r\nb").await, expected);
 }
 
 #[tokio::test]
-async fn a_record_of_several_lines_counts_them_all() {
+async fn line_numbers_include_the_lines_within_a_record() {
     let expected = [(1, "a\n\nb"), (4, "c")].map(|(line, text)| (line, Ok(text.to_owned())));
     assert_eq!(lines_and_texts(b"\"a\n\nb\"\nc\n").await, expected);
 }
@@ -52,7 +52,7 @@ async fn an_open_quote_rejects_only_its_own_line() {
 
 /// No part of a malformed line may become an id or an item.
 #[tokio::test]
-async fn a_malformed_line_cut_anywhere_is_rejected_as_a_whole() {
+async fn a_malformed_line_is_rejected_wherever_a_chunk_ends() {
     let record = |line, ends_at, first| Record { line, ends_at, first, quoted: false, alone: true };
     let malformed = |line, ends_at, fault| record(line, ends_at, Err(Unreadable::Malformed(fault)));
     let last = record(3, 17, Ok(b"c".to_vec()));
@@ -63,7 +63,7 @@ async fn a_malformed_line_cut_anywhere_is_rejected_as_a_whole() {
 }
 
 #[tokio::test]
-async fn a_byte_order_mark_is_no_part_of_the_first_record() {
+async fn a_byte_order_mark_is_removed_from_the_first_record() {
     for step in 1..5 {
         let records = all(b"\xEF\xBB\xBF\"a\"\nb\n", step).await;
         assert_eq!(records[0].first, Ok(b"a".to_vec()));
@@ -71,9 +71,10 @@ async fn a_byte_order_mark_is_no_part_of_the_first_record() {
     }
 }
 
-/// Files that `cat` joined have such marks. A mark as part of an id would give one person two ids.
+/// Files that `cat` joined may have byte order marks between them. An id with a mark would be a second id of one
+/// person.
 #[tokio::test]
-async fn a_byte_order_mark_between_files_is_no_part_of_a_record() {
+async fn a_byte_order_mark_between_joined_files_is_removed() {
     for step in 1..9 {
         let records = all(b"\xEF\xBB\xBF\xEF\xBB\xBFa\n\xEF\xBB\xBF\"a\"\n\xEF\xBB\xBF", step).await;
         let found: Vec<_> = records.into_iter().map(|record| (record.line, record.first, record.quoted)).collect();
@@ -127,9 +128,9 @@ async fn a_quote_open_for_too_long_rejects_only_its_own_line() {
     assert!(records[1..].iter().all(|record| record.first == Ok(b"line".to_vec())));
 }
 
-/// What the csv crate writes is read back on the right lines, in chunks of any size.
+/// Rows that the csv crate has written are read back with the right line numbers, in chunks of any size.
 #[tokio::test]
-async fn whatever_the_csv_crate_writes_is_read_back() {
+async fn fuzz_rows_of_the_csv_crate_are_read_back() {
     let seed = std::env::var("STORAGEBOX_TEST_SEED").map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
     println!("STORAGEBOX_TEST_SEED={seed}");
     let mut random = fastrand::Rng::with_seed(seed);
@@ -163,9 +164,9 @@ fn written(rows: &[Vec<String>], random: &mut fastrand::Rng) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// A file has the same records in chunks of any size, and no byte is skipped.
+/// The size of the chunks does not change the records of a file, and no byte is skipped.
 #[test]
-fn whatever_a_file_holds_the_chunk_size_changes_nothing() {
+fn fuzz_the_chunk_size_does_not_change_the_records() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let known =
         ["a\n\"b\nb\"\r\nc,\"d\"\n", "\u{feff}\"a\"\"a\",b\n\n\"open\nc\n", "\"a\" text\n\"\"\n", "\"a\nb\" text\nc"];

@@ -10,12 +10,12 @@ use super::Table;
 use crate::stores::Store;
 use crate::support::Place;
 
-/// The key attributes of the two tables.
+/// The key attributes of the two tables of the Python package.
 const KEYS: [&str; 2] = ["item", "deduplication_id"];
 const GIVEN: [(&str, &str); 3] = [("ada", "SAVE-1"), ("bob", "SAVE-2"), ("eve's \"#1\"", "SAVE-3")];
 const FREE: [&str; 4] = ["SAVE-4", "SAVE-5", "SAVE-6", "SAVE-7"];
 
-/// The two tables, which are deleted when this value is dropped.
+/// The two tables of the Python package, which are deleted when this value is dropped.
 struct Articles(Table);
 
 impl Articles {
@@ -75,7 +75,7 @@ fn taken(place: &Place, id: &str) -> Value {
 }
 
 #[test]
-fn tables_of_article_1_open_like_any_store() {
+fn tables_of_the_python_package_open_like_any_store() {
     let articles = Articles::filled();
     let place = articles.0.place_of(&articles.0.url_of_articles());
     let [items, records] = articles.0.articles();
@@ -101,9 +101,9 @@ fn tables_of_article_1_open_like_any_store() {
     assert!(other.stderr.contains(&items), "{}", other.stderr);
 }
 
-/// Imports the two tables into a DynamoDB table and into a SQLite file.
+/// Imports the two tables of the Python package into a DynamoDB table and into a SQLite file.
 #[test]
-fn each_id_keeps_its_item_in_another_store() {
+fn an_import_into_another_store_keeps_the_item_of_each_id() {
     let articles = Articles::filled();
     let file = articles.0.place_of("sqlite:moved.db");
     file.run(&["setup"]).exits(0);
@@ -123,7 +123,6 @@ fn each_id_keeps_its_item_in_another_store() {
     }
 }
 
-/// The tables give one item to two ids. One id keeps the item, the other id is listed, and the exit code is not 0.
 #[test]
 fn an_import_lists_the_second_id_of_an_item() {
     let articles = Articles::filled();

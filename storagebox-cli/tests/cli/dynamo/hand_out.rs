@@ -20,7 +20,7 @@ fn the_beginning_of_the_example_gives_each_person_one_code() {
     gives_each_person_one_code(1_000, 1_000, 830);
 }
 
-/// Hands out the first codes of the example to the ids of its first lines. `people` is the number of different ids.
+/// Hands out the first `codes` codes of the example to the ids of its first `lines` lines, which name `people` people.
 fn gives_each_person_one_code(codes: usize, lines: usize, people: usize) {
     let table = Table::ready();
     let place = table.place();

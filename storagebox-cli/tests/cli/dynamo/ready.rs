@@ -9,7 +9,7 @@ use crate::quiet::Quiet;
 use crate::ready::{COUNTS, SECRET, fails, run};
 use crate::stores::Store;
 
-/// URLs that cannot be opened, each with a part of the reason.
+/// URLs that cannot be opened, each with a part of the error text.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("dynamodb:hunter2", "must be dynamodb://region/table"),
     ("dynamodb://AKIA:hunter2@eu-west-1/shop", "a URL must not contain credentials"),
@@ -41,7 +41,6 @@ async fn create_with_one_key(client: aws_sdk_dynamodb::Client, name: &str) {
     create.send().await.unwrap();
 }
 
-/// Runs `ping` in an environment without credentials.
 #[test]
 fn missing_credentials_are_reported() {
     let table = Table::bare();

@@ -24,7 +24,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Chooses a table on the server of this URL, without setup.
+    /// Chooses a unique table name on the server of this URL, without creating a table.
     pub(super) fn on(server: &str) -> Self {
         let (place, query) = server.split_once('?').unwrap_or((server, ""));
         let (region, _) = place.strip_prefix("dynamodb://").unwrap().split_once('/').unwrap();
@@ -32,13 +32,13 @@ impl Table {
         Self { region: region.to_owned(), name: unique_name(), endpoint }
     }
 
-    /// Returns the URL of the two tables of article 1's package that belong to this table.
+    /// Returns a URL for the two tables of the Python package.
     pub(super) fn url_of_articles(&self) -> String {
         let endpoint: String = self.endpoint.iter().map(|endpoint| format!("?endpoint={endpoint}")).collect();
         format!("dynamodb+articles://{}/{}{endpoint}", self.region, self.articles().join("/"))
     }
 
-    /// Returns the names of the two tables of article 1's package: of the items, and of the records.
+    /// Returns the names of the two tables of the Python package: for items, and for records.
     pub(super) fn articles(&self) -> [String; 2] {
         ["items", "records"].map(|part| format!("{}-{part}", self.name))
     }
@@ -79,11 +79,11 @@ impl Store for Table {
         Self::on(servers::shared_dynamodb().unwrap().url())
     }
 
-    /// Returns a URL with a long timeout, because a call that is repeated on a busy machine changes the expected
-    /// counts.
+    /// Returns a URL with a long timeout.
     fn url(&self) -> String {
         let endpoint = self.endpoint.iter().map(|endpoint| format!("&endpoint={endpoint}"));
         let endpoint: String = endpoint.collect();
+        // A call that is repeated on a busy machine would change the expected counts.
         format!("dynamodb://{}/{}?call_timeout=60s&protect=off{endpoint}", self.region, self.name)
     }
 
@@ -112,7 +112,6 @@ impl Served for Table {
         Place::new().on(&format!("dynamodb://eu-west-1/shop?endpoint=http://{address}")).knowing(KEYS)
     }
 
-    /// Returns the address of the emulator.
     fn address(&self) -> &str {
         self.endpoint.as_deref().and_then(|endpoint| endpoint.strip_prefix("http://")).unwrap()
     }
@@ -125,7 +124,6 @@ impl Drop for Table {
     }
 }
 
-/// Returns a unique name, because other test programs may use the same server.
 fn unique_name() -> String {
     static MADE: AtomicU32 = AtomicU32::new(0);
     format!("sbcli-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))

@@ -13,7 +13,7 @@ const STORE: &str = "storagebox.db";
 const GETS: [&[&str]; 2] =
     [&["dedup", "get", "records", "order"], &["ordered", "get", "values", "key", "--stamps", "sequence"]];
 
-/// Returns a place with a bank, a record, a value, and two inputs that each have an unusable line.
+/// Returns a [`Place`] with a bank, a record, a value, and two inputs that each have an unusable line.
 fn place() -> Place {
     filled(Place::without_url())
 }
@@ -28,7 +28,7 @@ fn filled(place: Place) -> Place {
     place
 }
 
-/// Returns every command that writes a file, with this output.
+/// Returns every command that writes a file, with the path `output`.
 fn commands(output: &str) -> Vec<Vec<&str>> {
     let hand_out = ["hand-out", "b", "--items", "items.csv", "--ids", "ids.csv", "--out"];
     vec![
@@ -85,7 +85,7 @@ fn no_output_replaces_the_sqlite_files_beside_the_store() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_does_not_hide_the_store() {
+fn a_link_to_the_store_is_refused_as_output() {
     use std::os::unix::fs::symlink;
     let place = place();
     symlink(STORE, place.path("link.csv")).unwrap();
@@ -104,7 +104,7 @@ fn a_link_does_not_hide_the_store() {
 }
 
 #[test]
-fn a_store_is_known_by_every_form_of_its_url() {
+fn a_store_is_recognised_by_every_form_of_its_url() {
     let place = place();
     let whole = place.path(STORE).display().to_string();
     let urls = ["sqlite://storagebox.db", "sqlite:%73toragebox.db?synchronous=normal", "sqlite:./storagebox.db"];
@@ -117,7 +117,7 @@ fn a_store_is_known_by_every_form_of_its_url() {
     is_whole(&place);
 }
 
-/// If the command read the store as an input, closing that file would release SQLite's locks.
+/// If the command read the store as an input, SQLite's locks would be released when the input is closed.
 #[test]
 fn the_store_is_refused_as_an_input() {
     let place = place();
@@ -136,7 +136,7 @@ fn the_store_is_refused_as_an_input() {
 }
 
 #[test]
-fn a_manual_page_replaces_no_store() {
+fn a_manual_page_does_not_replace_the_store() {
     let place = filled(Place::without_url());
     fs::rename(place.path(STORE), place.path("storagebox-bank.1")).unwrap();
     let place = place.on("sqlite:storagebox-bank.1");
@@ -185,7 +185,7 @@ fn force_replaces_the_output() {
 }
 
 #[test]
-fn a_run_without_rejects_keeps_an_older_list() {
+fn a_run_without_rejected_lines_keeps_an_older_list_of_them() {
     let place = place();
     place.write("good.csv", "A\n");
     let list = "file,line,reason\nitems.csv,2,empty\n";
@@ -198,7 +198,7 @@ fn a_run_without_rejects_keeps_an_older_list() {
 }
 
 #[test]
-fn a_list_of_rejects_replaces_only_an_older_list() {
+fn a_list_of_rejected_lines_replaces_only_an_older_list() {
     let place = place();
     place.write("items.rejects.csv", "mine");
     let refused = place.run(&["bank", "load", "b", "items.csv"]).exits(2);

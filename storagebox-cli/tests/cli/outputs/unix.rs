@@ -75,7 +75,7 @@ fn dev_stdout_is_standard_output() {
 }
 
 #[test]
-fn a_pipe_gets_its_bytes_and_stays() {
+fn a_named_pipe_gets_the_output_and_stays_a_pipe() {
     let place = place();
     let made = std::process::Command::new("mkfifo").arg(place.path("pipe")).status().unwrap();
     assert!(made.success());
@@ -109,7 +109,7 @@ fn a_socket_is_refused_as_output() {
     assert!(fs::metadata(place.path("socket")).unwrap().file_type().is_socket());
 }
 
-/// Until the work is done an output has no name, so that a killed run leaves nothing.
+/// An output has no name until the work is done, so a killed run leaves nothing.
 #[test]
 fn a_killed_run_leaves_no_file() {
     let place = place();
@@ -149,7 +149,7 @@ fn a_closed_output_pipe_is_a_failure() {
     }
 }
 
-/// The output is longer than a pipe can hold, so that the reader can go before all of it is written.
+/// The output is longer than a pipe can hold, so the reader can close the pipe before all of it is written.
 #[test]
 fn a_pipe_whose_reader_goes_away_is_a_failure() {
     let place = place();
@@ -167,7 +167,7 @@ fn a_pipe_whose_reader_goes_away_is_a_failure() {
 }
 
 #[test]
-fn redirected_standard_outputs_replace_no_store() {
+fn output_redirected_to_the_store_is_refused() {
     let place = place();
     let before = fs::read(place.path(STORE)).unwrap();
     for (args, told) in [
@@ -195,9 +195,9 @@ fn the_name_of_a_folder_is_refused_as_output() {
     assert!(!place.path("new").exists());
 }
 
-/// A list of rejects must not replace a file of another program that the user did not name.
+/// The new file belongs to another program. A list of rejected lines must not replace this file.
 #[test]
-fn a_file_that_appears_under_the_name_of_the_list_stays() {
+fn a_new_file_with_the_name_of_the_list_is_not_replaced() {
     for was_there in [false, true] {
         let place = place();
         if was_there {

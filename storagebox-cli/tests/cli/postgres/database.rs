@@ -12,7 +12,7 @@ use crate::support::Place;
 
 const GRANTS: &str = include_str!("../../../../storagebox-postgres/sql/grants.sql");
 
-/// A database and a role of the same name. Dropping this deletes both.
+/// A database and a role of the same name. Dropping this value deletes the database and the role.
 pub(crate) struct Database {
     server: String,
     name: String,
@@ -28,13 +28,12 @@ impl Database {
         database
     }
 
-    /// Grants the role the rights that the README of the backend lists.
     fn grant(&self) {
         let grants = GRANTS.replace("{schema}", "storagebox").replace("{role}", &self.name);
         psql(&self.owner(), &grants);
     }
 
-    /// Returns the URL of the owner.
+    /// Returns the URL for the owner of the database.
     fn owner(&self) -> String {
         let (login, _) = self.server.rsplit_once('@').unwrap();
         format!("{login}@{}/{}", self.address(), self.name)
@@ -44,7 +43,7 @@ impl Database {
         format!("postgres://{}:{password}@{}/{database}", self.name, self.address())
     }
 
-    /// Returns a place for commands of the role, with this password and database.
+    /// Returns a [`Place`] for commands of the role, with this password and database.
     pub(super) fn place_with(&self, password: &str, database: &str) -> Place {
         Place::new().on(&self.url_with(password, database))
     }
@@ -112,7 +111,6 @@ impl Drop for Database {
     }
 }
 
-/// Returns a unique name, because other test programs may use the same server.
 fn unique_name() -> String {
     static MADE: AtomicU32 = AtomicU32::new(0);
     format!("sbcli_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))

@@ -4,7 +4,7 @@ use super::Database;
 use crate::ready::{COUNTS, SECRET, fails_by, is_ready, run};
 use crate::stores::Store;
 
-/// URLs that cannot be opened, each with a part of the reason.
+/// URLs that cannot be opened, each with a part of the error text.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("postgres:hunter2", "must begin with postgres:// or postgresql://"),
     ("postgres://ada:hunter2@127.0.0.1/shop?hunter2=on", "has an unknown query key"),
@@ -36,7 +36,6 @@ fn a_wrong_password_is_refused() {
     }
 }
 
-/// Even the most verbose log shows no password.
 #[test]
 fn the_log_of_calls_shows_no_password() {
     let database = Database::ready();
@@ -51,7 +50,7 @@ fn the_log_of_calls_shows_no_password() {
 }
 
 #[test]
-fn a_missing_database_advises_to_create_it() {
+fn a_command_on_a_missing_database_advises_to_create_it() {
     let database = Database::bare();
     let place = database.place_with(SECRET, "sbcli_missing");
     let missing = run(&place, &["ping"], 1);

@@ -11,7 +11,7 @@ use super::ready;
 use crate::stores::{Served, Store};
 use crate::support::Place;
 
-/// A key prefix on a server. Dropping this deletes its keys.
+/// A key prefix on a server. Dropping this value deletes the keys with this prefix.
 pub(crate) struct Keys {
     server: String,
     prefix: String,
@@ -32,7 +32,6 @@ impl Keys {
         rest.rsplit_once('@').unwrap_or(("", rest))
     }
 
-    /// Sends a line, and returns the answer of the server.
     fn ask(&self, line: &str) -> std::io::Result<String> {
         let (login, address) = self.login();
         let mut stream = TcpStream::connect(address)?;

@@ -7,7 +7,7 @@ use crate::ready::{COUNTS, fails, run};
 use crate::stores::Store;
 use crate::support::Place;
 
-/// URLs that cannot be opened, each with a part of the reason.
+/// URLs that cannot be opened, each with a part of the error text.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("redis:hunter2", "must begin with redis://"),
     ("redis://ada:hunter2@host?hunter2=on", "has an unknown query key"),
@@ -29,7 +29,7 @@ fn a_wrong_password_is_refused() {
 }
 
 #[test]
-fn a_server_that_evicts_is_refused() {
+fn a_server_that_evicts_keys_is_refused() {
     let server = Redis::start(&Settings::quick().with("maxmemory-policy", "allkeys-lru")).unwrap();
     let refused = run(&Place::new().on(&server.url()), &["setup"], 2);
     assert!(refused.stderr.contains("`maxmemory-policy` is allkeys-lru"), "{}", refused.stderr);

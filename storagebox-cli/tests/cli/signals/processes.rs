@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// The command starts a process in its group, one in another session, and an orphan. All ignore requests to end.
+/// A command that starts processes in its group, in other sessions, and as orphans. All of these processes ignore
+/// requests to end.
 pub(super) const FAMILY: &str = "
     trap '' TERM INT HUP QUIT
     member() { echo $BASHPID >> pids; while test -e alive; do sleep 0.01; done; }
@@ -58,7 +59,7 @@ fn killing_a_runner_kills_the_group_of_its_command() {
     session.all_have_ended(5);
 }
 
-/// The process is a child of the shell that became the runner by `exec`.
+/// A shell starts a process in the background, and then becomes the runner by `exec`.
 #[test]
 fn a_process_outside_the_command_keeps_running() {
     let session = Session::new();
@@ -81,7 +82,7 @@ fn a_failure_that_is_not_recorded_leaves_no_process_behind() {
     session.all_have_ended(5);
 }
 
-/// The process holds the output of the command open. The later output of the process is not recorded.
+/// A process that the command started holds the output open after the command has ended. Later output is not recorded.
 #[test]
 fn a_process_left_by_a_recorded_command_keeps_running() {
     let session = Session::new();

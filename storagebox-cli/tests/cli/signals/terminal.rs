@@ -8,7 +8,7 @@ use super::processes::FAMILY;
 use super::*;
 use crate::terminal::terminal;
 
-/// A run in the foreground of a terminal, and the other end of that terminal.
+/// A run in the foreground of a terminal, and the user's side of that terminal.
 struct Foreground {
     runner: Child,
     keys: File,
@@ -20,7 +20,7 @@ impl Session {
         self.in_the_foreground_by(&[], script)
     }
 
-    /// Starts the run, by a shell if one is given.
+    /// Starts the run in a terminal, through the shell if a shell is given.
     fn in_the_foreground_by(&self, shell: &[&str], script: &str) -> Foreground {
         let (ours, theirs) = terminal();
         let run = self.command(&[], script);
@@ -74,9 +74,9 @@ fn a_command_reads_from_its_terminal() {
     assert!(session.is_recorded());
 }
 
-/// The command gets the signal together with its runner, and may end first.
+/// The terminal sends the signal to the runner and the command at once, and the command may end first.
 #[test]
-fn a_signal_to_runner_and_command_is_never_recorded() {
+fn no_result_is_recorded_after_a_signal_to_runner_and_command() {
     at_some_moment(|session, script, moment| {
         let mut run = session.in_the_foreground(script);
         run.shows("started");

@@ -8,7 +8,6 @@ use super::ready;
 use crate::stores::Store;
 use crate::support::folder;
 
-/// A file in its own folder, which is deleted when this value is dropped.
 pub(crate) struct File(TempDir);
 
 impl File {

@@ -7,7 +7,7 @@ use crate::ready::{COUNTS, fails, run};
 use crate::stores::Store;
 use crate::support::Place;
 
-/// URLs that cannot be opened, each with a part of the reason.
+/// URLs that cannot be opened, each with a part of the error text.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("sqlite:", "must not be empty"),
     ("sqlite:store.db/", "must name a file, not a folder"),
@@ -40,9 +40,10 @@ fn a_file_that_is_no_database_is_unchanged() {
     assert_eq!(fs::read_to_string(file.path()).unwrap(), "a letter. ".repeat(100));
 }
 
-/// SQLite opens `x` for `x/`. An output that replaced the log `x-wal` of this store would give one code to two people.
+/// SQLite opens `x` for `x/`, so the log of this store is `x-wal`. An output that replaced the log would give one code
+/// to two people.
 #[test]
-fn no_output_replaces_the_log_of_an_oddly_spelled_store() {
+fn no_output_replaces_the_log_of_a_store_with_an_odd_path() {
     let mut place = Place::with("A\nB\n", "ada\n");
     #[cfg(unix)]
     std::os::unix::fs::symlink("x/", place.path("link")).unwrap();

@@ -8,10 +8,11 @@ use futures_channel::oneshot::{Canceled, Receiver, Sender};
 use super::{Combine, Combined, Combiner, Spawn};
 use crate::values::error::Result;
 
-/// The largest number of batches that wait, in total and per key.
+/// The maximum number of waiting calls, as a multiple of the batch size.
 const ROOM: usize = 256;
+/// The maximum number of waiting calls of one key, as a multiple of the batch size.
 const ROOM_OF_A_KEY: usize = 16;
-/// The maximum number of batches that are still in progress after the stall timeout.
+/// The maximum number of batches that are in progress and that a later turn has overtaken.
 const MOST_OVERTAKEN: usize = 4;
 
 pub(super) type Reply<C> = Combined<Result<<C as Combine>::Answer>>;
@@ -19,15 +20,14 @@ pub(super) type Reply<C> = Combined<Result<<C as Combine>::Answer>>;
 pub(super) struct Waiting<C: Combine> {
     pub(super) call: C,
     pub(super) reply: Sender<Reply<C>>,
-    /// Starts a task in the runtime of the call's caller.
+    /// Starts a task in the caller's runtime.
     pub(super) spawn: Arc<Spawn>,
 }
 
-/// Identifies a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TurnId {
     number: u64,
-    /// Whether the turn makes a single call inside the caller's future. The caller may stop polling that future.
+    /// Whether the turn makes a single call, inside the caller's future.
     is_alone: bool,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct TurnId {
 pub(super) struct Next {
     pub(super) turn: TurnId,
     pub(super) spawn: Arc<Spawn>,
-    /// Whether more calls are likely to arrive soon. If so, the task yields once before it takes its batch.
+    /// Whether more calls are likely to arrive soon.
     pub(super) expects_others: bool,
 }
 
-/// The calls of one key. The queue exists while a call of the key waits or is in progress.
+/// The waiting calls of one key, and whether a call of the key is in progress.
 struct KeyQueue<C: Combine> {
     calls: BTreeMap<u64, Waiting<C>>,
     is_busy: bool,
@@ -47,16 +47,14 @@ struct KeyQueue<C: Combine> {
 
 pub(super) struct Queue<C: Combine> {
     queues: HashMap<C::Key, KeyQueue<C>>,
-    /// The keys whose first call can begin, sorted by the number of that call. While this map has entries, a turn is in
-    /// progress.
+    /// The keys whose first call can begin, by the number of that call.
     ready: BTreeMap<u64, C::Key>,
     waiting: usize,
     most: usize,
-    /// The number of calls in the last batch.
     last_batch: usize,
-    /// The turn in progress, for whose end the waiting calls wait.
+    /// The turn in progress that the waiting calls wait for.
     turn: Option<TurnId>,
-    /// The number of batches that are still in progress after the stall timeout.
+    /// The number of overtaken batches that are still in progress.
     overtaken: usize,
     is_watched: bool,
     /// The last number that was given to a call or a turn.
@@ -89,7 +87,7 @@ impl<C: Combine> Queue<C> {
         ticket
     }
 
-    /// Begins a turn for a single call. Returns `None` if a turn or a call of the key is in progress.
+    /// Begins a turn for a single call. Returns `None` if a turn is in progress, or if the key has other calls.
     pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<TurnId> {
         if self.turn.is_some() || self.queues.contains_key(key) {
             return None;
@@ -114,7 +112,6 @@ impl<C: Combine> Queue<C> {
         Some(number)
     }
 
-    /// Removes a call whose caller was dropped.
     fn withdraw(&mut self, key: &C::Key, number: u64) {
         let withdrawn = self.queues.get_mut(key).and_then(|of_key| of_key.calls.remove(&number));
         if withdrawn.is_some() {
@@ -124,7 +121,8 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Marks the first call of the key as ready if no call of the key is in progress. Removes an empty queue.
+    /// Marks the first call of the key as ready if no call of the key is in progress. Removes the key's queue if it is
+    /// empty.
     fn line_up(&mut self, key: &C::Key) {
         let Some(of_key) = self.queues.get(key).filter(|of_key| !of_key.is_busy) else { return };
         match of_key.calls.first_key_value() {
@@ -150,7 +148,6 @@ impl<C: Combine> Queue<C> {
         (keys, batch)
     }
 
-    /// Marks the keys as not busy.
     pub(super) fn release(&mut self, keys: Vec<C::Key>) {
         for key in keys {
             if let Some(of_key) = self.queues.get_mut(&key) {
@@ -160,12 +157,12 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Begins the next turn of the task that has the turn `ticket`. Returns `None` if that turn was overtaken.
+    /// Begins the turn that follows the turn `ticket`. Returns `None` if `ticket` is no longer the turn in progress.
     pub(super) fn go_on(&mut self, ticket: TurnId) -> Option<TurnId> {
         (self.turn == Some(ticket)).then(|| self.begin(false))
     }
 
-    /// Ends a turn. Returns the turn that follows it.
+    /// Ends the turn `ticket`. Begins the next turn unless another turn is in progress.
     pub(super) fn end(&mut self, ticket: TurnId, keys: Vec<C::Key>) -> Option<Next> {
         self.release(keys);
         match self.turn == Some(ticket) {
@@ -189,8 +186,8 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Begins another turn if the turn `seen` is still in progress, a call is ready, and the number of overtaken
-    /// batches is below its maximum.
+    /// Begins another turn beside the turn `seen`. Returns `None` if the turn `seen` has ended, no call is ready, or
+    /// too many batches are overtaken.
     pub(super) fn overtake(&mut self, seen: Option<TurnId>) -> Option<Next> {
         let late = self.turn.filter(|turn| Some(*turn) == seen)?;
         let overtaken = self.overtaken + counted(late);
@@ -202,9 +199,10 @@ impl<C: Combine> Queue<C> {
         Some(next)
     }
 
-    /// Begins a turn, whose task starts in the runtime of the caller of the oldest ready call.
+    /// Begins a turn for the ready calls. Returns `None` if no call is ready.
     fn begin_batch(&mut self, expects_others: bool) -> Option<Next> {
         let (number, key) = self.ready.first_key_value()?;
+        // The task of the turn starts in the runtime of the caller that has waited longest.
         let spawn = Arc::clone(&self.queues.get(key)?.calls.get(number)?.spawn);
         Some(Next { turn: self.begin(false), spawn, expects_others })
     }
@@ -227,7 +225,7 @@ impl<C: Combine> Queue<C> {
         self.waiting == 0
     }
 
-    /// Marks the queue as watched by a [`Watch`](super::turn::Watch). Returns whether it was not watched before.
+    /// Marks the queue as watched by a `Watch` task. Returns true if no task watched the queue before.
     pub(super) fn is_to_be_watched(&mut self) -> bool {
         !std::mem::replace(&mut self.is_watched, true)
     }
@@ -237,14 +235,14 @@ impl<C: Combine> Queue<C> {
     }
 }
 
-/// Returns how much an overtaken turn adds to `overtaken`.
+/// Returns how much a turn adds to `overtaken`: 1 for a batch, and 0 for a call that is made alone.
 fn counted(ticket: TurnId) -> usize {
     // A call that is made alone does not count: it began when there was no turn, and its caller may have stopped
     // polling it.
     usize::from(!ticket.is_alone)
 }
 
-/// A place in the queue. Dropping it removes the call.
+/// A waiting call in the queue. Dropping the ticket removes the call.
 pub(super) struct QueueTicket<C: Combine> {
     combiner: Arc<Combiner<C>>,
     key: C::Key,

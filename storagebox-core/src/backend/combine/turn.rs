@@ -8,7 +8,7 @@ use std::task::Poll;
 use super::queue::{TurnId, Waiting};
 use super::{BoxFuture, Combine, Combined, Combiner};
 
-/// A guard of the turn in progress. Dropping it begins the next turn.
+/// The guard of a turn. Dropping the guard ends the turn and begins the next one.
 pub(super) struct Turn<C: Combine> {
     combiner: Arc<Combiner<C>>,
     id: TurnId,
@@ -20,7 +20,7 @@ impl<C: Combine> Turn<C> {
         Self { combiner: Arc::clone(combiner), id, keys }
     }
 
-    /// Returns the next batch. It is empty if no call waits or if the turn was overtaken.
+    /// Returns the next batch, which is empty if no call waits or if another turn has begun.
     fn next(&mut self) -> Vec<Waiting<C>> {
         let mut queue = self.combiner.lock();
         queue.release(mem::take(&mut self.keys));
@@ -40,7 +40,7 @@ impl<C: Combine> Drop for Turn<C> {
     }
 }
 
-/// The task that makes batches. If the task is dropped before it runs, each waiting caller makes its own call alone.
+/// The task that makes batches.
 pub(super) struct Worker<C: Combine> {
     turn: Turn<C>,
     expects_others: bool,
@@ -61,7 +61,6 @@ impl<C: Combine> Worker<C> {
         }
     }
 
-    /// Makes a single batch.
     async fn make_one(mut self) {
         if self.expects_others {
             give_way().await;
@@ -90,6 +89,7 @@ impl<C: Combine> Drop for Worker<C> {
         if self.has_begun {
             return;
         }
+        // The task was dropped before it ran, so each waiting caller makes its own call alone.
         let left = self.turn.combiner.lock().give_up();
         for one in left {
             // The send fails if the caller was dropped in the meantime.
@@ -98,7 +98,7 @@ impl<C: Combine> Drop for Worker<C> {
     }
 }
 
-/// The task that begins another turn when a turn has stalled. It ends when no call waits.
+/// The task that begins another turn when a turn takes too long. The task ends when no call waits.
 pub(super) struct Watch<C: Combine> {
     combiner: Weak<Combiner<C>>,
     is_over: bool,

@@ -142,7 +142,7 @@ impl CounterRules {
 
     fn no_reasons(&self) -> Error {
         let what = format_args!("a change with a reason under the counter strategy {:?}", self.strategy);
-        Error::unsupported(what, "Ledger, which has a log, if the backend supports Ledger").on(self.backend)
+        Error::unsupported(what, "the strategy Ledger, which keeps a log, if the backend has Ledger").on(self.backend)
     }
 
     fn unsupported(&self, instead: &str) -> Error {

@@ -141,7 +141,7 @@ impl OrderedRules {
     }
 }
 
-/// Returns `microseconds` or `nanoseconds` if the stamp, read in this unit, is a time within 30 years of the clock.
+/// Returns the unit, `microseconds` or `nanoseconds`, in which the stamp `at` is a time within 30 years of `clock`.
 fn unit_of(at: i64, clock: i64) -> Option<&'static str> {
     const DECADES: u64 = 30 * 31_557_600_000;
     let units = [("microseconds", 1_000), ("nanoseconds", 1_000_000)];
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_stamp_error_names_the_likely_unit() {
+    fn error_for_a_refused_stamp_names_the_likely_unit() {
         for (at, looks) in [
             (NOW * 1_000, ", and this one looks like microseconds"),
             (NOW * 1_000_000, ", and this one looks like nanoseconds"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_options_have_no_skew() {
+    fn stored_options_do_not_contain_the_maximum_skew() {
         let free = OrderedOptions { stamping: Stamping::Time { max_skew: None }, ..OrderedOptions::time() };
         let stored = "time stamps, tombstones for 604800000000 us";
         for options in [free, OrderedOptions::time()] {

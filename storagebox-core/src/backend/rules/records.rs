@@ -28,9 +28,10 @@ use crate::values::value::{Fingerprint, OpId};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IdState<T> {
-    /// No operation has the id. The fingerprint is that of a lapsed lease, whose work may have had an effect (D-6).
+    /// No operation has a lease on the id, and the id has no record. The fingerprint, if any, is that of a lapsed lease
+    /// whose work may have had an effect (D-6).
     Vacant(Option<Fingerprint>),
-    /// An operation has a lease on the id, or had the last one and lapsed.
+    /// An operation has a lease on the id, or its lease has lapsed and no other operation has begun.
     Leased(IdLease<T>),
     /// The id has a record.
     Done(IdRecord<T>),

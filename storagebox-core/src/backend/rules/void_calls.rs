@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn refusing_more_than_the_maximum_of_void_calls_is_an_error() {
+    fn refused_call_beyond_the_maximum_of_void_calls_is_an_error() {
         let mut calls: VoidCalls = (0..Attempt::MAX_VOID as i64).collect();
         assert!(calls.refuse(Attempt::of_call(-1).again()).is_err());
         assert!(calls.refuse(Attempt::of_call(-1)).is_ok_and(|added| !added));

@@ -60,7 +60,7 @@ pub fn plain_url(url: &str) -> Result<()> {
     parts.try_for_each(|part| plain("a key or a value of the url", part))
 }
 
-/// Returns a character that is not allowed at its place, and its position in bytes. Checks the end of the text first.
+/// Returns a character that [`plain`] refuses, with its position in bytes.
 fn odd(text: &str) -> Option<(usize, char)> {
     let last = text.char_indices().next_back().filter(|(_, character)| is_unseen(*character));
     let first = text.char_indices().next().filter(|(_, character)| is_unseen(*character));
@@ -72,7 +72,7 @@ fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
 }
 
-/// Returns whether the character is a control character or has no width. Returns `false` for joiners.
+/// Returns whether the character is a control character, or has no width and is no joiner.
 fn is_hidden(character: char) -> bool {
     let has_no_width = matches!(character, '\u{ad}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}');
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn invisible_character_in_a_url_is_refused_with_its_place() {
+    fn error_for_an_invisible_url_character_names_its_position() {
         for (text, told) in [
             ("sqlite:a\n", "ends with a line feed (U+000A)"),
             ("sqlite:a\r\n", "ends with a line feed (U+000A)"),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn url_with_a_comment_or_a_blank_at_the_edge_of_a_part_is_refused() {
+    fn url_with_a_comment_or_an_outer_blank_is_refused() {
         for (url, told) in [
             ("sqlite:codes.db # the shop's", "url must not contain a #"),
             ("sqlite:codes.db#old", "url must not contain a #"),

@@ -11,9 +11,9 @@ const FORMAT: u8 = b'1';
 /// The state of an id's assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// A caller takes an item from the bank of the intent.
+    /// A caller is taking an item from the bank of the intent.
     Intent(Intent),
-    /// The bank of the intent was empty. A caller releases the claim on it.
+    /// A caller found the bank empty and is releasing its claim on that bank.
     GivingUp(Intent),
     /// The id has its item. This state is final.
     Assigned { intent: Intent, item: Item },
@@ -29,7 +29,7 @@ pub(super) struct Intent {
 }
 
 impl Intent {
-    /// Returns the id of the claim on the bank. It has the nonce, which makes it unique, and as much of `id` as fits.
+    /// Returns the id of the claim on the bank: the unique nonce, and as much of `id` as fits.
     pub(super) fn claim(&self, id: &DedupId) -> Result<ClaimId> {
         let mut claim = format!("{}:{id}", self.nonce);
         claim.truncate(claim.floor_char_boundary(MAX_ID_BYTES));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn assignment_record_that_is_cut_or_longer_is_refused() {
+    fn assignment_record_that_is_cut_off_or_too_long_is_refused() {
         for state in states() {
             let bytes = state.encode().unwrap().as_bytes().to_vec();
             for end in 0..bytes.len() {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn any_record_bytes_are_encoded_back_or_refused() {
+    fn any_record_bytes_are_decoded_exactly_or_refused() {
         let known: Vec<_> = states().iter().map(|state| state.encode().unwrap().as_bytes().to_vec()).collect();
         storagebox_fuzz::bytes(&known, |bytes| {
             let Ok(payload) = Payload::new(bytes.to_vec()) else { return };
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn longest_id_has_a_valid_claim() {
+    fn longest_id_has_a_valid_claim_id() {
         let intent = Intent { bank: Namespace::new("b").unwrap(), nonce: "n".repeat(32) };
         let id = DedupId::new("é".repeat(256)).unwrap();
         assert!(intent.claim(&id).unwrap().as_str().len() >= 511);

@@ -9,14 +9,13 @@ use crate::values::time::{Hold, Retention};
 
 /// An argument of a method of a part: a reference or a small value.
 pub(super) trait Argument<'a>: Copy {
-    /// The same argument as an owned value.
     type Owned: Send + Sync + 'static;
 
     fn own(self) -> Self::Owned;
 
     fn lend(owned: &'a Self::Owned) -> Self;
 
-    /// Returns the argument for the next attempt. Only an [`Attempt`] depends on whether an earlier attempt was lost.
+    /// Returns the argument for the next attempt.
     fn after_lost(self, _is_any_lost: bool) -> Self {
         self
     }

@@ -26,13 +26,12 @@ pub struct Call<'a> {
     /// [promise](crate::CounterPromise::recognises_repeats) says so: nothing may repeat such a change after an unknown
     /// outcome.
     pub repeatable: bool,
-    /// How long the backend recognises a repeated call, or zero if it does not.
+    /// How long the backend recognises a repeated call, or zero if the backend recognises no repeated call.
     pub(super) remembered: Duration,
 }
 
 impl<'a> Call<'a> {
-    /// Creates a call of the backend as a whole. `recognises_repeats` is how long the backend recognises a repeated
-    /// call, or `None` if it does not.
+    /// Creates a call that belongs to no part. `recognises_repeats` is how long the backend recognises a repeated call.
     pub(super) fn new(backend: &'static str, request: Request<'a>, recognises_repeats: Option<Duration>) -> Self {
         let repeatable = recognises_repeats.is_some() || request.kind() != Kind::Change;
         let remembered = recognises_repeats.unwrap_or_default();
@@ -49,8 +48,7 @@ impl<'a> Call<'a> {
         self.request.kind()
     }
 
-    /// Makes the call through the layer. The function `outcome` returns the outcome in a response, or `None` for a
-    /// response of another operation.
+    /// Makes the call through the layer. `outcome` returns `None` for the response of another operation.
     pub(super) async fn through<T>(
         &self,
         layer: &dyn Layer,
@@ -64,8 +62,8 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Returns the error with the operation and the backend of the call, unless it already names them. If the call is
-    /// not repeatable, the error is [unrepeatable](Error::unrepeatable).
+    /// Adds the operation and the backend to an error that does not name them. Marks the error as
+    /// [unrepeatable](Error::unrepeatable) if the call is not repeatable.
     fn failed(&self, error: Error) -> Error {
         let error = if error.operation().is_none() { error.during(self.operation()) } else { error };
         let error = match error.backend() {
@@ -75,8 +73,8 @@ impl<'a> Call<'a> {
         if self.repeatable { error } else { error.unrepeatable() }
     }
 
-    /// Returns how long the backend recognises a repetition of the change. Returns `None` if the backend recognises no
-    /// repetition or if the call is not a change.
+    /// Returns how long the backend recognises a repeated change, or `None` if a change may not be repeated or the call
+    /// is no change.
     pub(super) fn remembered_for(&self) -> Option<Duration> {
         (self.repeatable && self.kind() == Kind::Change).then_some(self.remembered)
     }
@@ -116,7 +114,7 @@ pub struct Next<'a> {
     is_any_lost: bool,
 }
 
-/// A function that makes the call. Its argument says whether an earlier attempt was lost.
+/// A function that makes the call. The argument says whether an earlier attempt was lost.
 type Make<'a> = dyn Fn(bool) -> BoxFuture<'a, Result<Response>> + Send + Sync + 'a;
 
 type Detach<'a> = dyn Fn(bool) -> BoxFuture<'static, Result<Response>> + Send + Sync + 'a;
@@ -126,8 +124,8 @@ impl<'a> Next<'a> {
         Self { call, make, detach, is_any_lost: false }
     }
 
-    /// Returns the same call, made after an attempt whose outcome is unknown if `is_any_lost`. A refusal then also makes
-    /// the lost attempt void (ER-5). A layer that repeats calls uses it, as [`Policy`](super::Policy) does.
+    /// Returns the same call, made after an attempt whose outcome is unknown if `is_any_lost`. A refusal then also
+    /// makes the lost attempt void (ER-5). A layer that repeats calls uses it, as [`Policy`](super::Policy) does.
     #[must_use]
     pub fn after_lost(self, is_any_lost: bool) -> Self {
         Self { is_any_lost, ..self }

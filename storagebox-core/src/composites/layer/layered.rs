@@ -61,7 +61,7 @@ impl Layered {
     }
 }
 
-/// Returns a function from a response to its outcome. The function returns `None` for a response of another operation.
+/// Expands to a function that returns the outcome of a response, or `None` for a response of another operation.
 macro_rules! outcome_of {
     ($name:ident) => {
         |response| match response {

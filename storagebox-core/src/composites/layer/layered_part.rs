@@ -48,7 +48,7 @@ impl<P: ?Sized> LayeredPart<P> {
     }
 }
 
-/// Implements the part's trait for `LayeredPart`. The lifetimes are those that `async_trait` adds to a method.
+/// Implements the trait of each part for `LayeredPart`.
 macro_rules! layered {
     ($($part:ident $($tell:ident -> $told:ty)? {
         $($kind:ident $name:ident = $method:ident<$($life:lifetime),*>($($arg:ident: [$($ty:tt)*]),*) -> $out:ty;)*

@@ -57,7 +57,7 @@ pub trait OnePart: Send + Sync + 'static {
     /// Returns which part this is.
     fn part(&self) -> Part;
 
-    /// Returns how long the part recognises a repeated change; `None` if it does not.
+    /// Returns how long the part recognises a repeated change, or `None` if the part recognises none.
     fn recognises_repeats(&self) -> Option<Duration> {
         Some(Duration::MAX)
     }

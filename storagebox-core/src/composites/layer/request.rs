@@ -5,7 +5,7 @@ use std::fmt;
 use super::Kind;
 use crate::backend::calls::calls;
 
-/// Expands to the type of an argument with its lifetime replaced.
+/// Expands to the type of an argument, in which `$new` replaces the lifetime.
 macro_rules! argument {
     ($new:lifetime, & $life:lifetime $($of:tt)*) => { &$new $($of)* };
     ($new:lifetime, Option<& $life:lifetime $of:ty>) => { Option<&$new $of> };
@@ -71,16 +71,16 @@ macro_rules! requests {
         #[must_use = "the operation may have failed"]
         #[non_exhaustive]
         pub enum Response {
-            /// Of [`Request::Setup`]
+            /// The outcome of [`Request::Setup`].
             Setup(()),
-            /// Of [`Request::Ping`]
+            /// The outcome of [`Request::Ping`].
             Ping(()),
-            /// Of [`Request::Maintain`]
+            /// The outcome of [`Request::Maintain`].
             Maintain(Maintained),
-            /// Of [`Request::Close`]
+            /// The outcome of [`Request::Close`].
             Close(()),
             $($(
-                #[doc = concat!("Of [`Request::", stringify!($name), "`]")]
+                #[doc = concat!("The outcome of [`Request::", stringify!($name), "`].")]
                 $name($out),
             )*)*
         }

@@ -10,8 +10,7 @@ use crate::values::page::Cursor;
 use crate::values::time::Retention;
 use crate::values::value::{OpId, TokenId};
 
-/// The maximum number of earlier results of a token that one call replaces. There is more than one only if the token is
-/// created and used again while other callers finish.
+/// One call replaces at most this many earlier results of a token.
 const MAX_EARLIER: usize = 8;
 
 impl OneTimeTokens {
@@ -61,7 +60,7 @@ impl OneTimeTokens {
         Ok(used)
     }
 
-    /// Records the result for its replay, and replaces results of earlier uses of the token.
+    /// Records the result for replay. Replaces the results of earlier uses of the token.
     async fn keep_result(&self, places: &Places, committed: &Entry, op: &OpId) -> Result<()> {
         let Places { result, .. } = places;
         for _ in 0..MAX_EARLIER {
@@ -77,7 +76,7 @@ impl OneTimeTokens {
         Err(Error::new(ErrorKind::Contention, "other callers kept changing the token's result"))
     }
 
-    /// Returns the answer for a token that is not live. If its commit is unfinished, finishes the commit first.
+    /// Finishes the token's commit if the commit is unfinished. Returns the answer for a token that is not live.
     pub(super) async fn gone(&self, token: &TokenId, places: &Places, caller: &OpId) -> Result<TokenBegun> {
         if let Some(committed) = self.records.get(&places.begun).await? {
             return Ok(told(self.finish(token, places, &committed).await?, caller));
@@ -89,7 +88,7 @@ impl OneTimeTokens {
     }
 }
 
-/// Returns `Replayed` if this caller used the token, and otherwise `Gone`.
+/// Returns `Replayed` if `caller` used the token, and otherwise `Gone`.
 pub(super) fn told(used: Used, caller: &OpId) -> TokenBegun {
     if used.caller == *caller { TokenBegun::Replayed(used.result) } else { TokenBegun::Gone }
 }

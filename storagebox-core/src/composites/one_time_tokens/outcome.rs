@@ -36,16 +36,16 @@ pub enum Peeked {
 pub enum TokenBegun {
     /// This call may use the token.
     Started(TokenLease),
-    /// Another call is using the token, perhaps one of the same caller. Its lease ends within this time unless it is
-    /// extended.
+    /// Another call, perhaps of the same caller, is using the token. The lease of that call ends within this time
+    /// unless it is extended.
     InUse {
         /// The remaining time of the lease by the store's clock.
         remaining: Duration,
     },
     /// This caller used the token before; this is the result.
     Replayed(Payload),
-    /// Another caller used the token, or this caller did and the time to replay the result is over, or the token was
-    /// discarded or never created.
+    /// Another caller used the token, or this caller's result can no longer be replayed, or the token was discarded or
+    /// never created.
     Gone,
 }
 
@@ -53,9 +53,9 @@ pub enum TokenBegun {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "another caller may have used the token"]
 pub enum TokenCommitted {
-    /// The token is used. This is the recorded result: that of the first commit with this lease.
+    /// The token is used. This is the result of the first commit with this lease.
     Committed(Payload),
-    /// The lease lapsed and another call has begun since, or the lease was aborted; nothing was recorded. A commit that
-    /// is repeated after the time to replay the result gets this answer too.
+    /// This call recorded nothing: the lease lapsed and another call has begun since, or the lease was aborted. A
+    /// commit that is repeated after the time to replay the result also returns `Fenced`.
     Fenced,
 }

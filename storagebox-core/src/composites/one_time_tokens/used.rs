@@ -9,9 +9,9 @@ use crate::values::value::{DedupId, MAX_ID_BYTES, MAX_PAYLOAD_BYTES, OpId, Paylo
 
 const FORMAT: u8 = b'1';
 
-/// The prefix of the id of the record of a use. The record exists from the lease until the commit is finished.
+/// The prefix of the id of a record that exists while a use of the token is unfinished.
 const BEGUN: &str = "begun:";
-/// The prefix of the id of the record of a result. The record exists for as long as the result can be replayed.
+/// The prefix of the id of a record that exists while the result of a use can be replayed.
 const RESULT: &str = "result:";
 
 /// The ids of the two records of a token.
@@ -31,17 +31,16 @@ impl Places {
         Ok(Self { begun: at(BEGUN)?, result: at(RESULT)? })
     }
 
-    /// Returns the token if `id` names the record of a use, and otherwise `None`.
+    /// Returns the token if `id` is the id of an unfinished use, and otherwise `None`.
     pub(super) fn unfinished(id: &DedupId) -> Option<Result<TokenId>> {
         id.as_str().strip_prefix(BEGUN).map(TokenId::new)
     }
 }
 
-/// A use of a token: its caller, its operation and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Used {
     pub(super) caller: OpId,
-    /// The operation of the lease. Every caller that finishes the commit records the result under this operation.
+    /// The operation of the lease, under which the result of the commit is recorded.
     pub(super) op: OpId,
     pub(super) result: Payload,
 }
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn used_token_record_that_is_unknown_cut_or_longer_is_refused() {
+    fn used_token_record_of_wrong_format_or_length_is_refused() {
         assert!(matches!(read(b"2U"), Err(DecodeError::Format { found: b'2', .. })));
         assert!(matches!(read(b"1X"), Err(DecodeError::State(b'X'))));
         let bytes = used(b"result").encode().unwrap().as_bytes().to_vec();
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn any_record_bytes_are_encoded_back_or_refused() {
+    fn any_record_bytes_are_decoded_exactly_or_refused() {
         let known: Vec<_> = [b"".as_slice(), b"x"].map(|result| used(result).encode().unwrap()).into();
         let known: Vec<_> = known.iter().map(|payload| payload.as_bytes().to_vec()).collect();
         storagebox_fuzz::bytes(&known, |bytes| {
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_token_leaves_room_for_the_names_of_its_records() {
+    fn the_longest_token_has_valid_record_ids() {
         assert!(Places::of(&TokenId::new("x".repeat(505)).unwrap()).is_ok());
         let error = Places::of(&TokenId::new("x".repeat(506)).unwrap()).err().unwrap();
         assert!(error.to_string().contains("at most 505 bytes, not 506"), "{error}");

@@ -15,7 +15,7 @@ const FORMAT: u8 = b'1';
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) guard: Guard,
-    /// The messages with their ids, which are the same in every attempt.
+    /// The messages, each with an id that is the same in every attempt.
     pub(super) outputs: Vec<(MessageId, Output)>,
 }
 
@@ -86,7 +86,7 @@ impl Content {
     }
 }
 
-/// Returns the id of the message with this index, or of its token.
+/// Returns the id of the message or token that has this index in the attempt.
 pub(super) fn numbered(attempt: &OpId, index: usize) -> String {
     [attempt.as_str(), "-", &index.to_string()].concat()
 }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn any_entry_bytes_are_encoded_back_or_refused() {
+    fn any_entry_bytes_are_decoded_exactly_or_refused() {
         let known: Vec<_> = contents().iter().map(|content| content.encode().unwrap().as_bytes().to_vec()).collect();
         storagebox_fuzz::bytes(&known, |bytes| {
             let Ok(payload) = Payload::new(bytes.to_vec()) else { return };
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_over_the_size_limit_are_refused_with_the_limit() {
+    fn error_for_messages_over_the_size_limit_names_the_limit() {
         let body = Payload::new(vec![0; MAX_PAYLOAD_BYTES - 8]).unwrap();
         let output = Output { destination: "d".parse().unwrap(), body };
         let content = Content { guard: Guard::Open, outputs: vec![("a-0".parse().unwrap(), output)] };

@@ -9,10 +9,10 @@ use crate::values::error::{Error, Result};
 use crate::values::message::Message;
 use crate::values::value::{DedupId, MessageId, OpId, Payload, TokenId};
 
-/// The guard of a message, which shows whether the message is still to be processed.
+/// The token or the record that shows whether a message is still to be processed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Guard {
-    /// No guard. The message is unprotected, or the commit of its change also consumes its token.
+    /// The message is unprotected, or the commit that changes its entity consumes its token.
     Open,
     /// A token. The message is open while the token exists.
     Token(TokenId),
@@ -20,7 +20,7 @@ pub(super) enum Guard {
     Record,
 }
 
-/// The stores of the guards.
+/// The stores that hold the tokens and the records of the guards.
 #[derive(Clone)]
 pub(super) struct Guards {
     pub(super) incoming: Arc<dyn TokenStore>,
@@ -58,7 +58,7 @@ impl Guard {
         }
     }
 
-    /// Closes the guard. `op` is the same for all workers that finish an entry, so repeating the call changes nothing.
+    /// Closes the guard. All workers that finish an entry must pass the same `op`.
     pub(super) async fn close(&self, message: &MessageId, op: &OpId, guards: &Guards) -> Result<()> {
         match (self, &guards.missing) {
             (Self::Open, _) => Ok(()),

@@ -20,7 +20,8 @@ pub type BoxError = Box<dyn StdError + Send + Sync + 'static>;
 /// exist at once, so whatever a future needs from the closure must be cloned for it.
 #[async_trait]
 pub trait Handler: Send + Sync {
-    /// Returns the decision for this message, given the state of its entity: `None` if the entity does not exist.
+    /// Returns the decision for this message. `state` is the state of the message's entity, or `None` if the entity
+    /// does not exist.
     ///
     /// # Errors
     ///
@@ -49,12 +50,12 @@ pub trait Dispatcher: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - P-2, P-3: after `Ok` all of them will be delivered. After an error any of them may be. A message may be sent
-    ///   several times.
+    /// - P-2, P-3: after `Ok` all messages will be delivered. After an error some messages may be delivered. A message
+    ///   may be sent several times.
     ///
     /// # Cancel safety
     ///
-    /// The processor sends all of them again.
+    /// The processor sends all messages again.
     ///
     /// # Errors
     ///

@@ -13,13 +13,13 @@ pub enum MissingToken {
     /// The message is refused with [`ProcessError::NoToken`](crate::ProcessError::NoToken), before any I/O.
     #[default]
     Reject,
-    /// The message is processed each time that a copy arrives, and more often after lost answers, but not while another
-    /// copy is in progress. Only for handlers whose effects may be repeated. A late acknowledgement of one copy may end
-    /// the message while the next copy is in progress: if the worker of that copy is killed, its entry stays pending,
-    /// because no further copy arrives to resume it.
+    /// The message is processed for each copy that arrives, and more often if answers are lost, but not while another
+    /// copy is in progress. This is only for handlers whose effects may be repeated. A late acknowledgement of one copy
+    /// may end the message while the next copy is in progress. If the worker of the next copy is then killed, its entry
+    /// stays pending, because no further copy arrives to resume the entry.
     Unprotected,
-    /// The message is processed once for as long as its record is kept: article 1 in place of article 2, for senders
-    /// that create no tokens. The repository must be used for nothing else.
+    /// The message is processed once for as long as its record is kept (article 1 instead of article 2). This is for
+    /// senders that create no tokens. The repository must be used for nothing else.
     Dedup {
         /// The records, by message id.
         records: Arc<dyn DedupRepo>,

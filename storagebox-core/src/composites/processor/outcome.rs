@@ -9,18 +9,18 @@ use crate::values::error::Error;
 pub enum Outcome {
     /// This call changed the entity.
     Processed {
-        /// The number of messages that this call sent; 0 also if another worker sent them first.
+        /// The number of messages that this call sent. It is 0 if another worker sent the messages first.
         sent: usize,
     },
     /// The handler decided to change nothing and to send nothing.
     NoEffect,
     /// The message was committed before, and this call finished it.
     Resumed {
-        /// The number of messages that this call sent; 0 also if another worker sent them first.
+        /// The number of messages that this call sent. It is 0 if another worker sent the messages first.
         sent: usize,
     },
-    /// The message was finished before, *or its token was never created or was lost*. Count these: more of them than
-    /// redeliveries means that messages are dropped.
+    /// The message was finished before, *or its token was never created or was lost*. Count the duplicates: if there
+    /// are more duplicates than redeliveries, messages are dropped.
     Duplicate {
         /// Whether this call removed the entry that a crash had left.
         cleaned: bool,
@@ -48,8 +48,9 @@ pub enum ProcessError {
     /// The handler failed; nothing changed.
     #[error("the handler failed: {0}")]
     Handler(#[source] BoxError),
-    /// Some messages may not have been sent. A message that was being processed has changed its entity, and its
-    /// messages are sent when it is processed again; an [`issue`](super::Processor::issue) is made again.
+    /// Some messages may not have been sent. After [`issue`](super::Processor::issue), issue the messages again. After
+    /// any other call, the incoming message has changed its entity: process the message again, and the call sends its
+    /// messages.
     #[error("not all messages were sent: {0}")]
     Dispatch(#[source] BoxError),
     /// The message carries no token, and the [policy](super::MissingToken) rejects such messages.

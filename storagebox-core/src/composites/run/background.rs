@@ -73,10 +73,8 @@ where
     }
 }
 
-/// The future of a task that is to be spawned.
 pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Spawns a task and returns its handle.
 // A trait, because the compiler does not accept a future that holds a generic closure over a `Task` as `Send`.
 trait Spawns: Send {
     fn spawn(self: Box<Self>, task: Task) -> Box<dyn Send>;

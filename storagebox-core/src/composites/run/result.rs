@@ -6,10 +6,10 @@ use super::Ran;
 use crate::values::error::Result;
 use crate::values::value::Payload;
 
-/// The prefix of the record of a result that is too long. The length of the result follows the prefix.
+/// The prefix of the record of a result that is too long. The record ends with the length of the result.
 const NOT_KEPT: &str = "\0storagebox: the work was done; its result was too long to be kept; its bytes: ";
 
-/// Returns the record of a result. If the result is too long, the record has only its length.
+/// Returns the record of a result, or the record of its length if the result is too long.
 pub(super) fn recorded(result: Bytes) -> Result<Payload> {
     let bytes = result.len();
     match Payload::new(result) {
@@ -19,7 +19,8 @@ pub(super) fn recorded(result: Bytes) -> Result<Payload> {
     }
 }
 
-/// Returns the outcome of a run from the record of its result.
+/// Converts a record to the outcome of the run: `NotKept` for a record of a length, and otherwise the output of
+/// `result`.
 pub(super) fn to_ran(record: Payload, result: impl FnOnce(Payload) -> Ran) -> Ran {
     match length_in(&record) {
         Some(bytes) => Ran::NotKept { bytes },

@@ -23,8 +23,7 @@ use crate::values::value::{DedupId, OpId, Payload};
 /// The longest wait between two checks of another runner's lease.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The shortest wait between two checks of another runner's lease. A store may report that a lease has no time left
-/// before it ends the lease.
+/// The shortest wait between two checks of another runner's lease, even if the lease has no time left.
 const LOOK_SOON: Duration = Duration::from_millis(1);
 
 pub(super) struct Runner<'a> {
@@ -75,7 +74,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Extends the lease at intervals, and returns when the lease is lost. An error does not end the loop.
+    /// Extends the lease at intervals, also after an error, and returns when the lease is lost.
     pub(super) async fn extend_until_lost(&self, lease: &Lease, age: Duration) {
         let duration = self.options.lease;
         let mut beat = (duration / 3).saturating_sub(age);
@@ -114,7 +113,6 @@ impl Runner<'_> {
         }
     }
 
-    /// Completes the lease with the result.
     async fn complete(&self, lease: &Lease, result: &Payload) -> Result<Ran> {
         let Self { repo, timer, options } = self;
         let end = timer.now().saturating_add(options.record_within);
@@ -136,7 +134,8 @@ impl Runner<'_> {
 
 /// Keeps a lease alive while the work runs.
 pub(super) trait Heartbeat {
-    /// Extends the lease, and returns when the lease is lost. Sends `begun` when the work may start.
+    /// Extends the lease, and returns when the lease is lost. Sends a value on the channel `begun` when the work may
+    /// start.
     fn keep_alive(
         self,
         runner: &Runner<'_>,
@@ -156,7 +155,6 @@ impl Heartbeat for Within {
     }
 }
 
-/// The payload with which a future panicked.
 pub(super) type Panic = Box<dyn Any + Send>;
 
 /// Returns the output of the future, or the payload of the panic that ended it.

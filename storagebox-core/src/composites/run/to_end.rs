@@ -80,15 +80,16 @@ where
     match answer.await {
         Ok(Ok(ran)) => ran,
         Ok(Err(panic)) => resume_unwind(panic),
-        Err(oneshot::Canceled) => Err(Error::unknown("the task of the run was ended").into()),
+        Err(oneshot::Canceled) => Err(Error::unknown("the runtime ended the task of the run").into()),
     }
 }
 
-/// Starts the task. The task itself keeps its handle until it ends, because dropping the handle might cancel the task.
+/// Starts the task.
 fn start<S: Send + 'static>(
     spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> S,
     task: impl Future<Output = ()> + Send + 'static,
 ) {
+    // The task keeps its own handle, because dropping the handle might cancel the task.
     let handle = Arc::new(Mutex::new(None));
     let own = Arc::clone(&handle);
     let spawned = spawn(Box::pin(async move {

@@ -8,7 +8,8 @@ use crate::values::error::{Error, Result};
 /// The maximum number of entries of a batch within a transaction.
 const MOST: usize = 1_000;
 
-/// A layer that refuses batches of more than [`MOST`] entries, and calls that change an unlimited number of entries.
+/// A layer that refuses batches of more than [`MOST`] entries, and `Compact` and `Purge`, which lock rows for an
+/// unlimited time.
 #[derive(Debug)]
 pub(super) struct Bounded;
 

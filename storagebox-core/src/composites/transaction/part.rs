@@ -34,7 +34,7 @@ impl<P: ?Sized> fmt::Debug for TransactionPart<'_, P> {
     }
 }
 
-/// Implements the part's trait for `TransactionPart`. The lifetimes are those that `async_trait` adds to a method.
+/// Implements the trait of each part for `TransactionPart`.
 macro_rules! in_transaction {
     ($($part:ident $($tell:ident -> $told:ty)? {
         $($kind:ident $name:ident = $method:ident<$($life:lifetime),*>($($arg:ident: [$($ty:tt)*]),*) -> $out:ty;)*

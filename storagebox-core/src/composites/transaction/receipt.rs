@@ -11,10 +11,9 @@ use crate::values::ids::{Ids, RandomIds};
 use crate::values::time::Retention;
 use crate::values::value::{DedupId, Namespace, OpId, Payload};
 
-/// The namespace of the records that hold all receipts of a store.
 const NAMESPACE: &str = "storagebox.receipts";
 const KEPT: Duration = Duration::from_hours(7 * 24);
-/// The maximum age of a receipt that can be settled. It is shorter than [`KEPT`] because clocks differ.
+/// The maximum age of a receipt that can be settled. The margin to [`KEPT`] allows for clocks that differ.
 const USABLE: Duration = KEPT.checked_div(2).expect("2 is not 0");
 
 /// The value of a record that the transaction of the receipt has written.
@@ -67,7 +66,7 @@ impl Receipt {
         match SystemClock.now().saturating_sub(self.made) > USABLE {
             true => Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("the receipt is older than {} hours", USABLE.as_secs() / 3600),
+                format!("the receipt is older than {} hours and may be forgotten", USABLE.as_secs() / 3600),
             )),
             false => Ok(()),
         }

@@ -10,10 +10,10 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// The maximum number of times that one poll of the task polls the call. After them the task yields to other tasks.
+/// The maximum number of polls of the call within one poll of the task.
 const MOST_TURNS: usize = 8;
 
-/// Polls the call and the connection that serves it in turns, and returns the output of the call.
+/// Polls the call and the connection that serves the call alternately, and returns the output of the call.
 pub(super) async fn served<T>(call: impl Future<Output = T>, serve: impl Future<Output = Infallible>) -> T {
     let (mut call, mut serve) = (pin!(call), pin!(serve));
     let (of_call, of_serve) = (Arc::new(Wakes::default()), Arc::new(Wakes::default()));
@@ -42,7 +42,7 @@ pub(super) async fn served<T>(call: impl Future<Output = T>, serve: impl Future<
     .await
 }
 
-/// A waker for the call or for the connection. It wakes the task, unless its wakes are held back.
+/// A waker that passes each wake on to the task, unless the wakes are held back.
 #[derive(Default)]
 struct Wakes(Mutex<State>);
 
@@ -69,8 +69,7 @@ impl Wakes {
         self.state().task = None;
     }
 
-    /// Runs `turn`, and holds the wakes back in the meantime. Returns the output of `turn`, and whether a wake was held
-    /// back.
+    /// Runs `turn` and holds the wakes back. Returns the output of `turn`, and whether there was a wake.
     fn held<T>(&self, turn: impl FnOnce() -> T) -> (T, bool) {
         self.state().are_held = true;
         let outcome = turn();
@@ -120,7 +119,7 @@ mod tests {
     }
 
     impl Task {
-        /// Polls the future once, and returns whether it is ready.
+        /// Returns whether the future is ready after one poll.
         fn poll(self: &Arc<Self>, future: Pin<&mut impl Future>) -> bool {
             future.poll(&mut Context::from_waker(&Waker::from(Arc::clone(self)))).is_ready()
         }
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn wake_between_polls_wakes_the_task_that_polled_last() {
+    fn waker_called_between_polls_wakes_the_task_that_polled_last() {
         let tasks = [Arc::new(Task::default()), Arc::new(Task::default())];
         let (sender, receiver) = oneshot::channel();
         let mut call = pin!(served(receiver, std::future::pending()));

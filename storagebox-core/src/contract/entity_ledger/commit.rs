@@ -30,10 +30,10 @@ pub struct Commit {
 /// The change of an entity's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EntityChange {
-    /// The state stays.
+    /// The state does not change.
     #[default]
     Keep,
-    /// The state is replaced by this one.
+    /// This payload becomes the state.
     Put(Payload),
     /// The entity is deleted. Its version is kept for as long as operation ids are remembered (E-6).
     Delete,
@@ -46,7 +46,7 @@ pub enum Committed {
     /// The change and the entry are stored.
     Committed,
     /// The entity has another version now, so this commit will not change it any more (E-6), or the message has an
-    /// entry of another commit. A repeated commit may have changed the entity before.
+    /// entry of another commit. If this commit is a repetition, an earlier attempt may have changed the entity.
     Conflict,
     /// The message's token is not live: another copy of the message was first.
     TokenGone,

@@ -4,10 +4,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An argument exceeds a stated limit, perhaps a text that a user typed. The caller must change it.
+    /// An argument, perhaps a text that a user typed, exceeds a stated limit. The caller must change the argument.
     InvalidInput,
-    /// The address of the store, a setting or the options of a namespace are wrong, whatever the call. The operator of
-    /// the program must correct them; no user input is the cause.
+    /// The address of the store, a setting or the options of a namespace are wrong. The arguments of the call do not
+    /// matter. The operator of the program must correct them; no user input is the cause.
     Misconfigured,
     /// A payload exceeds its limit. The caller must make it smaller.
     TooLarge,
@@ -15,23 +15,27 @@ pub enum ErrorKind {
     NotSetUp,
     /// This backend does not support the call. The caller must choose another way; the message names one.
     Unsupported,
-    /// Other calls interfered and nothing was applied. The caller may retry later. Always certain.
+    /// Other calls interfered and nothing was applied. The caller may retry later. The certainty is always
+    /// `NotApplied`.
     Contention,
-    /// The store asked for fewer requests and nothing was applied. The caller may retry later, more slowly. Always
-    /// certain.
+    /// The store asked for fewer requests and nothing was applied. The caller may retry later, more slowly. The
+    /// certainty is always `NotApplied`.
     Throttled,
-    /// The store could not be reached and nothing was applied. The caller may retry later. Always certain.
+    /// The store could not be reached and nothing was applied. The caller may retry later. The certainty is always
+    /// `NotApplied`.
     Unavailable,
     /// The call may have been applied. The caller must call again with the same id to find out, unless the error is not
     /// [retryable](crate::Error::is_retryable): then the store would not recognise the call.
     OutcomeUnknown,
     /// The lease of a call within a transaction is over, so another operation may have begun. Nothing was applied, and
-    /// the transaction cannot be committed. The caller must roll it back, and must not work on. Always certain.
+    /// the transaction cannot be committed. The caller must roll the transaction back and stop its work. The certainty
+    /// is always `NotApplied`.
     Fenced,
-    /// The store refused the credentials or the permission. The caller must grant it.
+    /// The store refused the credentials, or the user lacks a permission. The caller must correct the credentials or
+    /// grant the permission.
     Denied,
-    /// The store holds what the library did not write, or lacks what it wrote. The caller must examine what the message
-    /// describes.
+    /// The store has data that the library did not write, or lacks data that the library wrote. The caller must examine
+    /// what the message describes.
     Corrupt,
 }
 
@@ -45,7 +49,7 @@ pub enum Certainty {
     Unknown,
 }
 
-/// The advice for a call whose repetition the store would not recognise.
+/// The advice if the store would apply a repeated call a second time.
 pub(super) const LOOK_FIRST: &str = "read the value first: a second call may apply the change twice";
 
 impl ErrorKind {
@@ -84,7 +88,7 @@ impl ErrorKind {
         }
     }
 
-    /// Returns whether the same call, with the same id, may succeed later without any other change.
+    /// Returns whether the same call, with the same id, may succeed later although nothing was corrected.
     pub(super) fn is_retryable(self) -> bool {
         matches!(self, Self::Contention | Self::Throttled | Self::Unavailable | Self::OutcomeUnknown)
     }

@@ -80,10 +80,9 @@ fn unrepeatable_call_is_retryable_only_if_not_applied() {
     }
 }
 
-/// An `Error` that is caused by another `Error` keeps only that error's own cause, because the texts of the two could
-/// contradict each other.
+/// The texts of two `Error`s may contradict each other, so an `Error` is never the source of another `Error`.
 #[test]
-fn cause_that_is_an_error_is_replaced_by_its_own_cause() {
+fn storagebox_error_as_a_cause_is_replaced_by_its_own_cause() {
     let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
     let inner = Error::unknown("the connection or the answer was lost").caused_by(refused);
     let error = Error::new(ErrorKind::Unavailable, "the server could not be reached").caused_by(inner);

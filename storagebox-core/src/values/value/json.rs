@@ -45,7 +45,7 @@ impl Payload {
 
 fn unreadable(error: &serde_json::Error) -> Error {
     let why: &dyn Display = match error.classify() {
-        serde_json::error::Category::Data => &"it is JSON of another shape",
+        serde_json::error::Category::Data => &"its JSON does not fit the requested type",
         _ => &"it is not JSON",
     };
     Error::corrupt("payload", why).with("line", error.line()).with("column", error.column())
@@ -59,8 +59,8 @@ mod tests {
     use crate::values::error::ErrorKind;
 
     #[test]
-    fn unreadable_json_is_refused_without_its_text() {
-        for (text, why) in [("\"hunter2\"", "another shape"), ("hunter2", "not JSON"), ("", "not JSON")] {
+    fn error_for_unreadable_json_does_not_show_the_json() {
+        for (text, why) in [("\"hunter2\"", "does not fit the requested type"), ("hunter2", "not JSON"), ("", "not JSON")] {
             let error = Payload::new(text).unwrap().parse_json::<u64>().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt);
             let shown = format!("{error} {error:?}");

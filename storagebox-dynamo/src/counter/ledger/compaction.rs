@@ -14,7 +14,6 @@ use crate::row::{Row, RowKey};
 
 /// The largest number of entries that one write adds to the sum.
 const BATCH: usize = 100;
-/// The number of concurrent deletes.
 const AT_ONCE: usize = 16;
 
 pub(super) async fn compact(ledger: &DynamoLedger, key: &Key, horizon: Millis, limit: usize) -> Result<Maintained> {
@@ -33,8 +32,7 @@ pub(super) async fn compact(ledger: &DynamoLedger, key: &Key, horizon: Millis, l
     Ok(Maintained { deleted: merged as u64, more })
 }
 
-/// Merges one batch and returns its number of entries. If the sum has the call's own tag, an earlier attempt of the
-/// call has merged the batch.
+/// Merges one batch of old entries into the sum, and returns the number of these entries.
 async fn merge(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize, tag: &Tag) -> Result<u64> {
     ledger.values.ready().await?;
     let sum = ledger.sum(key).await?;
@@ -74,8 +72,7 @@ async fn old_entries(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: us
     Ok(ledger.client().query(&query.limit(most)).await?.rows)
 }
 
-/// Deletes the rows of the entries that the sum names, and then removes the names from the sum. Succeeds also if
-/// another call has deleted the rows.
+/// Deletes the rows of the entries that the sum names. Then removes the names from the sum.
 async fn finished(ledger: &DynamoLedger, key: &Key, sum: Sum) -> Result<Sum> {
     if sum.leaving.is_empty() {
         return Ok(sum);
@@ -91,8 +88,8 @@ async fn finished(ledger: &DynamoLedger, key: &Key, sum: Sum) -> Result<Sum> {
     Ok(next)
 }
 
-/// Returns the deletion of an entry that the sum names. The condition compares tags, because an operation that is used
-/// again after its compaction has a new row with another tag.
+/// Returns the deletion of an entry that the sum names.
 fn delete(partition: &str, sort: &str, tag: &str) -> Write {
+    // The condition compares tags, because the operation may since have got a new row.
     Write::delete(&RowKey::new(partition, sort)).only_if("begins_with(c, :tag)").value(":tag", tag)
 }

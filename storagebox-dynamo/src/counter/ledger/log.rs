@@ -8,13 +8,12 @@ use crate::client::{Index, Query};
 use crate::error::{bad, contention};
 use crate::row::Row;
 
-/// The largest number of entries per page. A page may be shorter than requested.
+/// The largest number of entries per page.
 const MOST: usize = 1_000;
-/// The prefix of a cursor. The rest of the cursor is the place of the page's last change, or nothing if the page ended
-/// with the sum.
+/// The prefix of a cursor. The key of the last change on the page follows the prefix.
 const AFTER: &str = "after:";
 
-/// The place in the index after which a page begins; `None` for a page that begins with the sum.
+/// The key in the index after which a page begins; `None` for a page that begins with the sum.
 pub(super) type StartAfter<'a> = Option<&'a str>;
 
 /// Reads a cursor, and checks the limit.
@@ -30,8 +29,8 @@ pub(super) fn start_after(cursor: Option<&Cursor>, limit: usize) -> Result<(Star
     Ok((place.transpose()?, limit.min(MOST)))
 }
 
-/// Reads a page of the log, without the changes that the sum contains. Returns `Contention` if the page begins with the
-/// sum and the sum changed during the read.
+/// Reads a page of the log, without the changes that the sum contains. Returns `Contention` if the sum on the page
+/// changed during the read.
 pub(super) async fn page(
     ledger: &DynamoLedger,
     key: &Key,
@@ -63,7 +62,7 @@ fn query(partition: &str, after: StartAfter<'_>, limit: usize) -> Query {
     }
 }
 
-/// Returns the log entry of a row; `None` for a fence, and for an entry that the sum names.
+/// Returns the log entry of a row; `None` if the operation was cancelled or the sum names the entry.
 fn log_entry(sum: &Sum, row: &Row) -> Result<Option<LedgerEntry>> {
     let Some(delta) = delta_in(row)?.filter(|_| !sum.has(row)) else {
         return Ok(None);
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_a_cursor_says() {
+    fn fuzz_cursor_is_read_or_refused() {
         storagebox_fuzz::texts(&["after:", "after:00000001700000000000:op-1"], |text| {
             let cursor = Cursor::new(text);
             match start_after(Some(&cursor), 1) {

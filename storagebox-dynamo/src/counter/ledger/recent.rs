@@ -9,7 +9,7 @@ use storagebox_core::Key;
 use crate::clock::{Millis, millis};
 use crate::lock::lock;
 
-/// The largest number of keys. One more key clears the map, which costs only reads.
+/// The largest number of keys in the map.
 const MOST: usize = 10_000;
 
 /// The last value of each key, and when its read began.
@@ -17,14 +17,14 @@ const MOST: usize = 10_000;
 pub(super) struct Recent(Mutex<HashMap<Key, (i64, Millis)>>);
 
 impl Recent {
-    /// Returns a value that was read less than `max_age` ago. With a `max_age` of zero, returns `None`.
+    /// Returns a value that was read less than `max_age` ago.
     pub(super) fn find(&self, key: &Key, now: Millis, max_age: Duration) -> Option<i64> {
         let (value, at) = lock(&self.0).get(key).copied()?;
         let age = now.0.checked_sub(at.0).filter(|age| *age >= 0)?;
         (age < millis(max_age)).then_some(value)
     }
 
-    /// Stores a value, unless a later read has stored its own.
+    /// Stores a value, unless the stored value is from a later read.
     pub(super) fn keep(&self, key: &Key, value: i64, at: Millis) {
         let mut recent = lock(&self.0);
         if recent.len() >= MOST && !recent.contains_key(key) {
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_read_does_not_replace_a_later_one() {
+    fn an_older_value_does_not_replace_a_newer_value() {
         let (recent, key) = (Recent::default(), Key::new("key").unwrap());
         recent.keep(&key, 5, Millis(100));
         recent.keep(&key, 4, Millis(90));

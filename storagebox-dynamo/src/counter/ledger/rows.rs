@@ -27,8 +27,7 @@ pub(super) fn sum_key(partition: String) -> RowKey {
     RowKey::new(partition, "sum")
 }
 
-/// Returns the write of an entry. Its condition is that the operation has no entry yet. A fence is an entry without a
-/// change.
+/// Returns the write of a new entry. Without a `change`, the entry marks the operation as cancelled.
 pub(super) fn entry(key: &RowKey, op: &OpId, at: Millis, change: Option<&Change>, tag: &Tag) -> Write {
     let reason = change.and_then(|change| change.reason.as_ref());
     let call = reason.map_or(tag.as_str().to_owned(), |reason| format!("{} {}", tag.as_str(), reason.as_str()));
@@ -37,7 +36,7 @@ pub(super) fn entry(key: &RowKey, op: &OpId, at: Millis, change: Option<&Change>
     Write::put(row.with_some("d", delta)).only_if("attribute_not_exists(pk)")
 }
 
-/// Returns a time as text. The texts have the order of the times.
+/// Returns a time as text that sorts by time.
 pub(super) fn time(at: Millis) -> String {
     format!("{:020}", at.0.max(0))
 }
@@ -46,18 +45,16 @@ pub(super) fn is_by(row: &Row, tag: &Tag) -> bool {
     tag_in(row) == Some(tag.as_str())
 }
 
-/// Returns the tag of the call that put the entry.
 fn tag_in(row: &Row) -> Option<&str> {
     row.text("c").map(|call| call.split_once(' ').map_or(call, |(tag, _)| tag))
 }
 
-/// Returns the reason of an entry.
 pub(super) fn reason_in(row: &Row) -> Result<Option<Reason>> {
     let reason = row.text("c").and_then(|call| call.split_once(' '));
     reason.map(|(_, reason)| row.needed("c", Reason::new(reason).ok())).transpose()
 }
 
-/// Returns the delta of an entry; `None` for a fence.
+/// Returns the delta of an entry; `None` for a cancelled operation.
 pub(super) fn delta_in(row: &Row) -> Result<Option<i64>> {
     match row.has("d") {
         true => row.needed("d", row.number("d")).map(Some),
@@ -128,7 +125,7 @@ impl Sum {
         Ok(Some(self))
     }
 
-    /// Returns the write that replaces the sum that was read.
+    /// Returns the write that stores this sum if the stored sum has not changed since the read.
     pub(super) fn write(&self, key: &RowKey, tag: &Tag) -> Write {
         let text = |(sort, tag): (&String, &String)| (sort.clone(), AttributeValue::S(tag.clone()));
         let row = Row::new(key)
@@ -155,17 +152,17 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::whatever;
+    use crate::row::fuzz;
 
     #[test]
-    fn whatever_a_row_of_a_ledger_holds() {
+    fn fuzz_ledger_row_is_read_or_corrupt() {
         let leaving = AttributeValue::M(HashMap::from([("op:old".to_owned(), AttributeValue::S("tag".to_owned()))]));
         let sum = Row::new(&sum_key("log".to_owned())).with("d", 7_i64).with("k", 1_i64).with("u", 5_i64);
         let sum = sum.with("n", 1_i64).with("m", 1_i64).with("x", leaving);
         let op = OpId::new("op").unwrap();
         let entry = Row::new(&change_key("log".to_owned(), &op)).with("o", format!("{}:{op}", time(Millis(7))));
         let known = [sum, entry.with("c", "tag because").with("d", 7_i64)];
-        whatever(
+        fuzz(
             &known,
             &[
                 |row| Sum::read(row)?.with(row).map(drop),

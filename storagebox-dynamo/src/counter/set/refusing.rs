@@ -15,7 +15,7 @@ use crate::counter::void_ops::VoidOp;
 use crate::row::{Attributes, Row};
 
 impl Set {
-    /// Refuses an attempt. `seen` is the content of the counter's row, if there is a row.
+    /// Refuses an attempt. `seen` is the content of the counter's row, if the row exists.
     pub(super) fn refused(
         &self,
         client: &Client,
@@ -42,7 +42,7 @@ impl Set {
         Ok(Next::Make(Box::new(Step { write, refusal: Some(refusal) })))
     }
 
-    /// Returns the void calls that are remembered.
+    /// Returns the void calls that are still remembered.
     fn remembered(&self, entries: &Entries<'_>, past: Millis) -> Attributes {
         let is_over = |value: &AttributeValue| void_op(value).is_some_and(|void| self.is_past(void.at, past));
         let all = entries.void().into_iter().flatten().filter(|(_, value)| !is_over(value));
@@ -50,7 +50,7 @@ impl Set {
     }
 }
 
-/// Returns the write that stores these void calls, under the condition that the operation was not added meanwhile.
+/// Returns the write that stores these void calls if the operation was not added meanwhile.
 fn voiding(entrant: &Entrant<'_>, entries: &Entries<'_>, replaced: &Replaced, all: AttributeValue) -> Write {
     let write = Write::update(&entrant.row).name("#op", &entrant.name).set("x", all);
     let (write, own) = replaced.own(write);

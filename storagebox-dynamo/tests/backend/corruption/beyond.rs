@@ -13,7 +13,7 @@ use crate::support::Place;
 /// One byte more than the longest id.
 const TOO_LONG: usize = 513;
 
-/// Copies every row of these partitions to a sort key that is too long for an id.
+/// Copies every row whose partition key contains `part` to a sort key that is too long for an id.
 async fn copy_under_no_id(place: &Place, part: &str) -> Result<()> {
     for ((partition, _), mut row) in snapshot(place).await? {
         if partition.contains(part) {
@@ -25,7 +25,7 @@ async fn copy_under_no_id(place: &Place, part: &str) -> Result<()> {
 }
 
 #[test]
-fn a_listing_of_a_row_without_a_valid_id_is_corrupt() -> Result<()> {
+fn a_listing_returns_corrupt_for_a_row_without_a_valid_id() -> Result<()> {
     for (part, rows) in [(ordered::PART, ":keys:"), (records::PART, ":ids:")] {
         with_place(async |place| {
             let store = place.store().await?;
@@ -40,9 +40,9 @@ fn a_listing_of_a_row_without_a_valid_id_is_corrupt() -> Result<()> {
     Ok(())
 }
 
-/// The row has the largest possible count of writes.
+/// The row has the largest possible count of writes, so another write would overflow it.
 #[test]
-fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
+fn a_call_on_a_count_at_its_maximum_returns_corrupt() -> Result<()> {
     for (part, names) in
         [(&SHARDED, ["n"].as_slice()), (&OPTIMISTIC, &["n"]), (&LEDGER, &["n", "k", "m"]), (&entities::PART, &["n"])]
     {
@@ -59,7 +59,7 @@ fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
     Ok(())
 }
 
-/// Sets these counts to their maximum. Returns whether a call returned `Corrupt`. Any other error fails the test.
+/// Sets the counts in all rows to their maximum, and makes the calls. Returns whether a call returned `Corrupt`.
 async fn meets_the_end_of(place: &Place, name: &str, calls: &[Call]) -> Result<bool> {
     for (_, mut row) in snapshot(place).await?.into_iter().filter(|(_, row)| row.contains_key(name)) {
         row.insert(name.to_owned(), AttributeValue::N(i64::MAX.to_string()));

@@ -11,8 +11,7 @@ use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Damage that no call notices: to the end of a marker's retention, to the tag of its call, and a missing delta, which
-/// makes the marker a fence.
+/// Damage to a marker that no call can notice.
 const MARKERS: Unnoticed = &[
     ("op", "d", &["none"]),
     ("op", "g", &["a text", "beyond its range", "no whole number", "none"]),
@@ -66,7 +65,6 @@ fn change(op: &str, delta: i64) -> Result<Change> {
     Ok(Change::new(OpId::new(op)?, delta))
 }
 
-/// Returns whether operations of this strategy can be cancelled.
 fn has_fences(strategy: Strategy) -> bool {
     !matches!(strategy, Strategy::OptimisticHistory { .. })
 }

@@ -11,10 +11,8 @@ use super::put;
 use crate::support::Place;
 
 type Row = HashMap<String, AttributeValue>;
-/// All rows of a place, by their keys.
 pub(super) type Rows = BTreeMap<(String, String), Row>;
 
-/// A row with damage to one attribute.
 #[derive(Clone, Debug)]
 pub(super) struct Damage {
     row: Row,
@@ -49,7 +47,7 @@ impl Damage {
         (format!("{part}{sum}"), self.what.clone())
     }
 
-    /// Returns whether a call of this name may read the row.
+    /// Returns whether the call with this name may read the row.
     pub(super) fn concerns(&self, call: &str) -> bool {
         call.contains(&text(&self.row, "sk")) || !call.contains(" by ")
     }

@@ -59,7 +59,7 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
     })
 }
 
-/// Returns every call for each of the messages. A commit names the present version, or none.
+/// Returns every call for each of the messages.
 fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let (entities, token) = (ledger(store, name)?, TokenId::new("TOKEN")?);
     let mut calls = vec![call!("pending", [entities], entities.pending(None, 100))];

@@ -12,7 +12,7 @@ use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Ids in every state, each with the number of versions and fences that it got after the first one.
+/// Ids in every state, each with the number of versions and fences after the first.
 const IDS: [(&str, u64); 10] = [
     ("DONE", 0),
     ("KEPT", 0),
@@ -26,7 +26,7 @@ const IDS: [(&str, u64); 10] = [
     ("REUSED", 1),
 ];
 
-/// Returns the first number of every id of a namespace: the time at which it was filled, in microseconds.
+/// Returns the first version or fence of every id in the namespace.
 fn first(name: &str) -> u64 {
     let filled = ManualClock::new().now() + if name == NAMESPACE { Duration::ZERO } else { 2 * records::PAST };
     u64::try_from(filled.as_micros()).unwrap_or(u64::MAX)

@@ -37,7 +37,7 @@ fn a_deleted_entity_is_forgotten_after_its_last_entry() -> Result<()> {
 }
 
 #[test]
-fn with_a_memory_for_ever_nothing_is_forgotten() -> Result<()> {
+fn upkeep_forgets_no_entity_if_the_memory_has_no_end() -> Result<()> {
     with_place(async |place| {
         let client = place.table.client(None, None).await;
         let store = place.builder().remember(Retention::Forever).from_client(&client)?;
@@ -49,7 +49,7 @@ fn with_a_memory_for_ever_nothing_is_forgotten() -> Result<()> {
     })
 }
 
-/// The budget of a call also counts the entities that the call checks and keeps.
+/// Entities that a call checks and keeps count towards the limit of the call.
 #[test]
 fn upkeep_continues_where_its_last_call_ended() -> Result<()> {
     with_place(async |place| {
@@ -74,7 +74,7 @@ fn upkeep_continues_where_its_last_call_ended() -> Result<()> {
     })
 }
 
-/// Upkeep has read an entity without entries. A commit changes the entity before the delete of upkeep arrives.
+/// Upkeep reads an entity without entries. A commit then changes the entity before upkeep's delete arrives.
 #[test]
 fn upkeep_keeps_an_entity_that_a_commit_has_changed() -> Result<()> {
     with_place(async |place| {
@@ -124,9 +124,10 @@ fn a_removal_with_a_lost_reply_returns_true() -> Result<()> {
     })
 }
 
-/// Four entities stay. Upkeep with each budget is repeated until a call reports that nothing is left to do.
+/// Four entities have entries, so upkeep cannot delete them. `maintain` is repeated with each limit until it reports
+/// that nothing is left to do.
 #[test]
-fn upkeep_ends_while_entities_stay() -> Result<()> {
+fn upkeep_ends_although_it_cannot_delete_all_entities() -> Result<()> {
     with_place(async |place| {
         let store = forgetful(place).await?;
         let entities = split(&store)?;

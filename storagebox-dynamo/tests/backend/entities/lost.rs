@@ -12,7 +12,7 @@ use super::exchange_of;
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::failed;
 
-/// After this pause, a token is older than the current millisecond.
+/// The pause after which a token is older than the current millisecond.
 const MOMENT: Duration = Duration::from_millis(1);
 
 const LOSSES: [Fault; 6] =
@@ -45,10 +45,10 @@ fn a_commit_with_a_lost_reply_is_made_once() -> Result<()> {
     })
 }
 
-/// The first attempt is made and its reply is lost. The second attempt has a later time, so DynamoDB takes it for
-/// another transaction.
+/// The reply to the first attempt is lost. DynamoDB treats the second attempt as another transaction, because its time
+/// is later.
 #[test]
-fn a_repeated_attempt_of_a_made_commit_returns_committed() -> Result<()> {
+fn a_commit_repeated_after_a_lost_reply_returns_committed() -> Result<()> {
     for has_entry in [true, false] {
         with_place(async |place| {
             let gate = Gate::default();
@@ -76,7 +76,7 @@ fn a_repeated_attempt_of_a_made_commit_returns_committed() -> Result<()> {
     Ok(())
 }
 
-/// The token does not exist, and is created before the late attempt arrives. The outcome of the call stays true.
+/// The call finds no token. The token is created before a late attempt of the call arrives.
 #[test]
 fn a_late_commit_consumes_no_token_that_was_created_later() -> Result<()> {
     with_place(async |place| {
@@ -95,7 +95,7 @@ fn a_late_commit_consumes_no_token_that_was_created_later() -> Result<()> {
     })
 }
 
-/// A failed condition counts only if the service evaluated all parts of the transaction.
+/// A failed condition counts only if the service evaluated all writes of the transaction.
 #[test]
 fn a_commit_is_retried_after_conflicts_and_throttles() -> Result<()> {
     with_place(async |place| {
@@ -115,7 +115,7 @@ fn a_commit_is_retried_after_conflicts_and_throttles() -> Result<()> {
     })
 }
 
-/// The table is at its limit all the time.
+/// The table is at its throughput limit all the time.
 #[test]
 fn a_commit_that_is_always_throttled_changes_nothing() -> Result<()> {
     with_place(async |place| {
@@ -151,8 +151,7 @@ fn registrations_and_choices_with_lost_replies_are_made_once() -> Result<()> {
     })
 }
 
-/// A call finds no entry. The entry is created before a late request of the call arrives. The outcome of the call stays
-/// true.
+/// A call finds no entry. The entry is created before a late request of the call arrives.
 #[test]
 fn a_late_request_does_not_change_a_newer_entry() -> Result<()> {
     with_place(async |place| {
@@ -177,8 +176,7 @@ fn a_late_request_does_not_change_a_newer_entry() -> Result<()> {
     })
 }
 
-/// The message has an entry, so a commit of another copy is a conflict. The entry is removed before the late request of
-/// that commit arrives.
+/// A commit finds an entry, and returns a conflict. The entry is removed before a late request of this commit arrives.
 #[test]
 fn a_late_commit_stays_a_conflict_after_the_entry_is_removed() -> Result<()> {
     with_place(async |place| {
@@ -197,9 +195,9 @@ fn a_late_commit_stays_a_conflict_after_the_entry_is_removed() -> Result<()> {
     })
 }
 
-/// Once the message has another entry, nothing shows whether the lost attempt removed the first one.
+/// If the message has another entry, nothing shows whether the lost attempt removed the first entry.
 #[test]
-fn a_lost_removal_before_a_newer_entry_is_unknown() -> Result<()> {
+fn a_lost_removal_has_an_unknown_outcome_if_a_newer_entry_exists() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;

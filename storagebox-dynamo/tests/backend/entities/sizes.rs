@@ -52,7 +52,7 @@ fn values_of_the_largest_sizes_are_stored() -> Result<()> {
 
 /// A transaction has at most a hundred rows. A commit that needs more rows is refused before any request.
 #[test]
-fn the_maximum_of_tokens_is_created_in_one_step() -> Result<()> {
+fn the_maximum_number_of_tokens_is_created_in_one_step() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         entities::creates_tokens(&store, &[1, 50, 97]).await?;

@@ -12,7 +12,7 @@ use storagebox_testkit::checks::id;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The calls. Each has its own namespace.
+/// The calls that [`Parts`] can make. Each call uses its own namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Assign,
@@ -60,7 +60,6 @@ impl Call {
         id(&format!("{self:?}"))
     }
 
-    /// Creates the data that the call needs.
     pub(crate) async fn prepare(self, store: &DynamoStore) -> Result<()> {
         let name = &self.name();
         let hold = if self == Self::Confirm { Hold::For(HOUR) } else { Hold::Forever };
@@ -85,7 +84,7 @@ impl Call {
         }
     }
 
-    /// Makes the call as a share of a transaction.
+    /// Adds the call to `parts`, for a transaction of the caller.
     pub(crate) async fn plan(self, parts: &mut Parts) -> Result<PartOutcome> {
         let (name, options) = (&self.name(), OrderedOptions::sequence());
         Ok(match self {
@@ -104,7 +103,7 @@ impl Call {
         })
     }
 
-    /// Makes the call by the store itself.
+    /// Makes the call directly on the store, without a transaction of the caller.
     pub(crate) async fn make(self, store: &DynamoStore) -> Result<PartOutcome> {
         let (name, options) = (&self.name(), OrderedOptions::sequence());
         Ok(match self {

@@ -57,9 +57,10 @@ fn every_call_is_written_with_the_order_or_not_at_all() -> Result<()> {
     })
 }
 
-/// Makes all calls in one transaction, and the same calls by a store in another table at the same time.
+/// Makes all calls in one transaction of a caller, and directly on a second store with the same clock. Compares the
+/// outcomes and the rows.
 #[test]
-fn parts_have_the_rows_and_outcomes_of_the_stores_own_calls() -> Result<()> {
+fn calls_in_a_transaction_have_the_effects_of_direct_calls() -> Result<()> {
     with_table(async |table| {
         let (ours, theirs) = (table.place().await?, table.place().await?);
         let theirs = Place { clock: ours.clock.clone(), ..theirs };
@@ -86,7 +87,8 @@ fn parts_have_the_rows_and_outcomes_of_the_stores_own_calls() -> Result<()> {
     })
 }
 
-/// Two takes of one transaction get two items, also if the first is the only candidate that was fetched.
+/// The store fetches one candidate at a time. Each call gets an item that no earlier call of the transaction has
+/// chosen.
 #[test]
 fn two_claims_of_one_transaction_get_two_items() -> Result<()> {
     with_place(async |place| {
@@ -113,10 +115,10 @@ fn two_claims_of_one_transaction_get_two_items() -> Result<()> {
     })
 }
 
-/// A row without the tag of its call and without the prefix of its place.
+/// A row as text, without the tag of a call and without the key prefix of a place.
 type Plain = BTreeMap<String, String>;
 
-/// Returns the rows of a place, in an order that does not depend on the place.
+/// Returns the rows with the key prefix of a place, in an order that does not depend on the prefix.
 async fn rows(place: &Place) -> Result<Vec<Plain>> {
     let rows = place.rows().await?;
     let mut plain: Vec<_> = rows.iter().map(|row| plain(row, &place.prefix)).collect();

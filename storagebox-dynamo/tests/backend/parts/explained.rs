@@ -69,7 +69,7 @@ fn a_committed_transaction_is_recognised_without_its_token() -> Result<()> {
     })
 }
 
-/// Another caller makes the same call before the transaction arrives. The outcome is that of the store's own call.
+/// Another caller makes the same call before the transaction arrives.
 #[test]
 fn explain_names_each_call_that_another_caller_made_first() -> Result<()> {
     with_table(async |table| {
@@ -87,7 +87,7 @@ fn explain_names_each_call_that_another_caller_made_first() -> Result<()> {
     })
 }
 
-/// The number of a call also counts earlier calls that added nothing.
+/// Earlier calls count in the number of a call, even if they added no item.
 #[test]
 fn explain_names_a_refused_call_by_its_number() -> Result<()> {
     with_place(async |place| {
@@ -133,7 +133,7 @@ fn explain_names_the_call_whose_claim_ended_meanwhile() -> Result<()> {
     })
 }
 
-/// A `confirm` that was sent in time and arrives late must not confirm a hold whose end was returned.
+/// If the end were only returned, a late `confirm` that was sent in time could still confirm the hold.
 #[test]
 fn the_end_of_a_hold_is_written_before_it_is_returned() -> Result<()> {
     with_place(async |place| {
@@ -154,8 +154,8 @@ fn the_end_of_a_hold_is_written_before_it_is_returned() -> Result<()> {
     })
 }
 
-/// A call of the parts ends the hold and frees its item before the transaction is sent, so the item stays free if the
-/// transaction is never sent.
+/// `assign` ends the hold and frees its item before the transaction is sent. If the transaction is never sent, the item
+/// stays free.
 #[test]
 fn the_item_of_a_hold_that_ran_out_is_assigned() -> Result<()> {
     with_place(async |place| {
@@ -205,7 +205,7 @@ fn explain_names_the_change_that_its_counter_refuses() -> Result<()> {
     })
 }
 
-/// The outcomes are those of the store's own calls on records, tokens and ordered values that others wrote first.
+/// Other callers have written the record, the token and the ordered value first.
 #[test]
 fn explain_names_the_call_whose_row_another_caller_wrote() -> Result<()> {
     with_place(async |place| {
@@ -239,9 +239,10 @@ fn explain_names_the_call_whose_row_another_caller_wrote() -> Result<()> {
     })
 }
 
-/// An operation that ended before the last one of its id has a separate row, which a refusal does not show.
+/// The operation of the call ended before the last operation of its id. The ended operation has a separate row, which a
+/// refusal does not show.
 #[test]
-fn an_operation_that_ended_earlier_is_found_by_the_next_parts() -> Result<()> {
+fn record_recognises_an_ended_operation_that_is_not_the_last() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let leases = shop.store.lease_repo(&id("ids"))?;
@@ -276,9 +277,10 @@ fn a_put_older_than_the_horizon_adds_no_action() -> Result<()> {
     })
 }
 
-/// Parts choose an item by a read. Another claim takes it first, and the next parts choose another one.
+/// `assign` has chosen an item. Another claim takes this item before the transaction arrives. The next `assign` chooses
+/// another item.
 #[test]
-fn an_item_that_was_taken_meanwhile_returns_try_again() -> Result<()> {
+fn explain_returns_try_again_if_the_item_was_taken_meanwhile() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let bank = place.store().await?.item_bank(&id("vouchers"))?;
@@ -299,9 +301,9 @@ fn an_item_that_was_taken_meanwhile_returns_try_again() -> Result<()> {
     })
 }
 
-/// A failed condition counts only if the service evaluated all items, ours and the caller's.
+/// A failed condition counts only if the service evaluated all items of the transaction, including the caller's own.
 #[test]
-fn conflicts_and_throttles_return_try_again() -> Result<()> {
+fn explain_returns_try_again_after_a_conflict_or_throttle() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let tokens = shop.store.token_store(&id("mails"))?;
@@ -327,8 +329,8 @@ fn conflicts_and_throttles_return_try_again() -> Result<()> {
     })
 }
 
-/// Returns two items of the caller: the condition of the first never holds, and the update of the second does not fit
-/// its row.
+/// Returns two items of the caller that DynamoDB refuses. The first has a condition that never holds, and the second
+/// does not fit its row.
 fn refused(place: &Place) -> [TransactWriteItem; 2] {
     let check = ConditionCheck::builder().table_name(&place.name).key("pk", text("nothing")).key("sk", text("-"));
     let check = check.condition_expression("attribute_exists(pk)").build().unwrap();
@@ -340,8 +342,8 @@ fn refused(place: &Place) -> [TransactWriteItem; 2] {
     [item().condition_check(check).build(), item().update(update).build()]
 }
 
-/// `explain` reports first a call with another outcome, then a refused item of the caller, then a candidate that was
-/// taken.
+/// `explain` first reports a call with another outcome, then a refused item of the caller, and last an item that was
+/// taken meanwhile.
 #[test]
 fn explain_names_a_refused_item_of_the_caller() -> Result<()> {
     with_place(async |place| {
@@ -392,7 +394,7 @@ fn a_row_that_cannot_be_read_is_corrupt() -> Result<()> {
 }
 
 #[test]
-fn an_invalid_request_is_an_error() -> Result<()> {
+fn explain_returns_an_error_for_an_invalid_request() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let mut parts = shop.store.parts();

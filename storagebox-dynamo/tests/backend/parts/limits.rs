@@ -12,7 +12,7 @@ use super::shop::Shop;
 use crate::scene::with_place;
 use crate::workload::STRATEGIES;
 
-/// The longest id.
+/// The length of the longest id, in bytes.
 const LONG: usize = 512;
 
 #[track_caller]
@@ -54,7 +54,7 @@ fn a_second_call_on_a_row_of_the_transaction_is_refused() -> Result<()> {
 }
 
 #[test]
-fn a_transaction_has_100_actions_and_4_mb() -> Result<()> {
+fn a_transaction_has_at_most_100_actions_and_4_mb() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let mut parts = shop.store.parts();
@@ -89,9 +89,10 @@ async fn recorded(parts: &mut Parts, name: &str, value: &Payload) -> Result<Reco
     parts.record(&id("ids"), &id(name), value, &id("op"), Retention::Forever).await
 }
 
-/// The transaction has the longest ids, a claim with the maximum of void calls, and an item with the longest claim.
+/// The transaction has the longest ids, a claim with the maximum of void calls, and an item whose claim has the longest
+/// name.
 #[test]
-fn the_bytes_are_at_least_those_of_the_rows() -> Result<()> {
+fn the_counted_bytes_are_at_least_those_of_the_rows() -> Result<()> {
     with_place(async |place| {
         let shop = Shop::open(place).await?;
         let long = |name: &str| format!("{name:-<LONG$}");
@@ -153,12 +154,12 @@ fn only_marker_counters_work_in_a_transaction_of_the_caller() -> Result<()> {
 }
 
 #[test]
-fn a_connection_of_the_caller_is_refused_with_an_alternative() {
+fn the_refusal_of_a_callers_connection_names_an_alternative() {
     let store = DynamoStore::connect("dynamodb://eu-west-1/namespace").unwrap();
     assert_refused(store.within(&mut ()), ErrorKind::Unsupported, "use `DynamoStore::parts`");
 }
 
-/// The debug text of parts contains no item. The future of a call can go to another thread.
+/// The debug text contains no item, and the future of a call is `Send`.
 #[test]
 fn the_debug_text_of_parts_shows_only_their_size() -> Result<()> {
     with_place(async |place| {

@@ -14,7 +14,7 @@ use storagebox_testkit::dynamodb::faults::Fault;
 use super::shop::Shop;
 use crate::support::Place;
 
-/// Orders that are made at once.
+/// The number of callers that make orders at the same time.
 const AT_ONCE: usize = 4;
 /// The share of transactions with a fault, in percent.
 const FAULTS: u8 = 50;
@@ -36,7 +36,7 @@ const KINDS: [Fault; 12] = [
 /// How often each outcome of a transaction occurred.
 type Ends = BTreeMap<&'static str, usize>;
 
-/// Makes this many orders, and checks all of them when the last late request has arrived.
+/// Makes `count` orders. Checks all of them after the last late request has arrived.
 pub(crate) async fn rounds(place: &Place, count: usize) -> Result<()> {
     let seed =
         env::var("STORAGEBOX_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| Rng::new().u64(..));
@@ -81,7 +81,7 @@ async fn bought(shop: &Shop, seed: u64, caller: usize, count: usize) -> Result<E
     Ok(ends)
 }
 
-/// Makes new parts and sends their transaction until the outcome is known, or until the caller is killed. Returns
+/// Sends transactions, each with new `Parts`, until the outcome is known, or until the caller is killed. Returns
 /// whether the order exists.
 async fn attempted(shop: &Shop, rng: &mut Rng, order: &str, ends: &mut Ends) -> Result<bool> {
     let mut parts = shop.store.parts();
@@ -111,8 +111,7 @@ async fn attempted(shop: &Shop, rng: &mut Rng, order: &str, ends: &mut Ends) -> 
     }
 }
 
-/// Sends the transaction, in half of the cases with another request token, as if ten minutes had passed. Returns `None`
-/// if the caller was killed, which happens to one in eight.
+/// Sends the transaction, half of the time with another request token. Returns `None` if the caller was killed.
 async fn sent(
     shop: &Shop,
     rng: &mut Rng,
@@ -135,7 +134,7 @@ fn noted(ends: &mut Ends, end: &'static str, is_there: bool) -> Result<bool> {
     Ok(is_there)
 }
 
-/// Checks that the order is there and names the voucher that its claim holds.
+/// Checks that the order exists and names the voucher that its claim holds.
 async fn is_whole(shop: &Shop, order: &str) -> Result<()> {
     let state = shop.store.item_bank(&id("vouchers"))?.get(&id(order)).await?;
     let ClaimState::Held(held) = state else { panic!("{order} has no voucher: {state:?}") };

@@ -12,10 +12,10 @@ use storagebox_testkit::dynamodb::faults::Faults;
 
 use crate::support::{Place, failed};
 
-/// A program with orders. The orders are in the store's table, beside the rows of the store.
+/// A program that stores orders, in the same table as the store's rows.
 pub(crate) struct Shop {
     pub(crate) store: DynamoStore,
-    /// The faults of the program's own transactions; the store has none.
+    /// The faults of the program's own transactions. The requests of the store have no faults.
     pub(crate) faults: Faults,
     place: Place,
     client: Driver,
@@ -41,7 +41,7 @@ impl Shop {
         TransactWriteItem::builder().put(put.build().unwrap()).build()
     }
 
-    /// Returns the voucher that an order names; `None` without the order.
+    /// Returns the voucher that an order names; `None` if the order does not exist.
     pub(crate) async fn voucher_of(&self, order: &str) -> Result<Option<String>> {
         let request = self
             .place
@@ -60,7 +60,7 @@ impl Shop {
         self.send_as(parts, own, parts.request_token()).await
     }
 
-    /// Sends the transaction with another request token, as after ten minutes.
+    /// Sends the transaction with this request token, as a caller may do after ten minutes.
     pub(crate) async fn send_as(
         &self,
         parts: &Parts,

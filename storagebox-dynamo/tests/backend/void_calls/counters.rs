@@ -22,7 +22,7 @@ fn sharded(strategy: Strategy) -> bool {
     matches!(strategy, Strategy::Sharded { .. })
 }
 
-/// A change by the least `i64` overflows unless the value is 0 or more.
+/// The change adds the least `i64`, which overflows unless the value is 0 or more.
 #[test]
 fn a_late_change_of_a_void_call_is_not_applied() -> Result<()> {
     for strategy in KEEPERS {
@@ -66,9 +66,10 @@ fn a_late_change_of_a_void_call_is_not_applied() -> Result<()> {
     Ok(())
 }
 
-/// The lost attempt is applied between the read and the write of the repeated attempt, so the call returns no refusal.
+/// The lost attempt is applied after the repeated attempt has read and before it writes. So the call does not return a
+/// refusal.
 #[test]
-fn a_change_that_arrives_before_its_call_is_void_counts() -> Result<()> {
+fn a_lost_change_is_applied_if_it_arrives_before_the_refusal() -> Result<()> {
     for strategy in KEEPERS {
         with_place(async |place| {
             let (gate, key, sale) = (Gate::default(), Key::new("key")?, step("sale", i64::MIN)?);
@@ -129,10 +130,10 @@ fn concurrent_refusals_lose_no_void_call() -> Result<()> {
     })
 }
 
-/// A set keeps its operations and its void calls in one row, which has room for the void calls of about a hundred
+/// A set has its operations and void calls in one row. The row has room for the void calls of about a hundred
 /// operations.
 #[test]
-fn the_void_calls_of_a_set_are_bounded_and_lapse_in_a_window() -> Result<()> {
+fn void_calls_are_bounded_in_a_set_and_lapse_in_a_window() -> Result<()> {
     with_place(async |place| {
         let strategy = Strategy::Window { lifetime: HOUR, capacity: 2 };
         let (counter, key) = (place.store().await?.counter(&"namespace".parse()?, strategy)?, Key::new("key")?);

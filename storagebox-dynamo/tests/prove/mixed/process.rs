@@ -17,22 +17,20 @@ pub(super) enum Kind {
     Theirs,
 }
 
-/// The addresses of the two tables.
 pub(super) struct Tables {
     pub(super) endpoint: String,
     pub(super) items: String,
     pub(super) records: String,
 }
 
-/// A process that serves a list of ids.
 pub(super) struct Process {
     pub(super) kind: Kind,
     command: Command,
     child: Child,
     told: PathBuf,
-    /// A file with the process id. The owner of the folder ends this process when it removes the folder.
+    /// The file with the process id. The test's folder ends the process with this id when the folder is removed.
     number: PathBuf,
-    /// The length of the file `told` when the process was started.
+    /// The length of the process's file of outcomes when the process was started.
     told_before: u64,
 }
 
@@ -64,7 +62,7 @@ impl Process {
         }
     }
 
-    /// Returns whether the process has served an id since it was started.
+    /// Returns whether the process has written an outcome since it was started.
     pub(super) fn has_begun(&self) -> bool {
         self.told_so_far() > self.told_before
     }
@@ -85,7 +83,6 @@ impl Process {
         fs::write(&self.number, self.child.id().to_string()).map_err(failed)
     }
 
-    /// Returns the ids that were served so far, with their items.
     pub(super) fn told(&self) -> Result<Vec<(String, String)>> {
         let text = fs::read_to_string(&self.told).map_err(failed)?;
         let pair = |line: &str| line.split_once('\t').map(|(id, item)| (id.to_owned(), item.to_owned()));

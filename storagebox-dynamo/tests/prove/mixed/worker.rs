@@ -13,20 +13,20 @@ use tokio::time::sleep;
 
 use crate::support::failed;
 
-/// The variable with the URL of the items.
+/// The environment variable with the URL of the items' table.
 pub(super) const ITEMS: &str = "STORAGEBOX_WORKER_ITEMS";
 pub(super) const RECORDS: &str = "STORAGEBOX_WORKER_RECORDS";
-/// The variable with the file of ids, one per line.
+/// The environment variable with the path of the file of ids, one per line.
 pub(super) const IDS: &str = "STORAGEBOX_WORKER_IDS";
-/// The variable with the file of outcomes, in lines `id<TAB>item`. A restarted worker continues after its last line.
+/// The environment variable with the path of the file of outcomes, in lines `id<TAB>item`.
 pub(super) const TOLD: &str = "STORAGEBOX_WORKER_TOLD";
 
-/// Written in place of an item for an id that got none.
+/// The word that a worker writes instead of an item, for an id that got none.
 pub(super) const NONE: &str = "-";
 
-/// The number of ids that are served at once.
+/// The number of ids for which items are assigned at the same time.
 const AT_ONCE: usize = 4;
-/// The number of attempts before an id gets no item: Python workers may give an item back.
+/// The number of attempts before an id counts as an id without an item.
 const TRIES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -47,7 +47,7 @@ fn variable(name: &str) -> Result<String> {
     env::var(name).map_err(|error| failed(format_args!("{name}: {error}")))
 }
 
-/// Serves an id. One system call writes the whole line.
+/// Assigns an item to an id, and appends the line of the id to the file by one system call.
 async fn serve(tables: &ArticleTables, id: &str, mut out: &File) -> Result<()> {
     let item = told(tables, id).await?;
     out.write_all(format!("{id}\t{item}\n").as_bytes()).map_err(failed)

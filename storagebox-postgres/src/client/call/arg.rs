@@ -5,7 +5,7 @@ use std::fmt::Write;
 use sqlx::Arguments;
 use sqlx::postgres::PgArguments;
 
-/// An argument. `Debug` shows no value, because some of them are items.
+/// An argument of a function call, whose `Debug` shows no value.
 #[derive(Clone)]
 pub(crate) enum Arg<'a> {
     Text(Option<&'a str>),
@@ -36,7 +36,7 @@ impl Arg<'_> {
         }
     }
 
-    /// Writes the argument as a literal. Texts and bytes are hexadecimal, so that nothing in them can end the literal.
+    /// Writes the argument as a literal, with texts and bytes in hexadecimal.
     pub(super) fn write(&self, sql: &mut String) -> std::fmt::Result {
         match self {
             Self::Text(text) => literal(sql, *text, "pg_catalog.text", text_literal),

@@ -11,9 +11,9 @@ fn tokens(prefix: &str, count: usize) -> Vec<TokenId> {
     (0..count).map(|number| id(&format!("{prefix}-{number}"))).collect()
 }
 
-/// A commit finds its token live, and waits for a transaction that consumes the token. The commit then applies nothing.
+/// The commit waits for a transaction that consumes the commit's token, and then applies nothing.
 #[test]
-fn a_commit_is_undone_if_another_transaction_ends_its_token() -> Result<()> {
+fn commit_is_undone_if_another_transaction_consumes_its_token() -> Result<()> {
     for is_new in [true, false] {
         with_place(async |place| {
             let (entities, store) = joined(&patient(place)?)?;
@@ -44,7 +44,7 @@ fn a_commit_is_undone_if_another_transaction_ends_its_token() -> Result<()> {
     Ok(())
 }
 
-/// The namespace of the tokens is deleted after a store has opened it.
+/// Another session deletes the namespace of the tokens after the store has opened it.
 #[test]
 fn commit_with_a_lost_token_namespace_is_refused() -> Result<()> {
     with_place(async |place| {

@@ -31,7 +31,7 @@ fn upkeep_deletes_no_more_entities_than_its_budget() -> Result<()> {
 }
 
 #[test]
-fn upkeep_with_memory_forever_deletes_no_entity() -> Result<()> {
+fn upkeep_deletes_no_entity_if_the_store_remembers_for_ever() -> Result<()> {
     with_place(async |place| {
         run(place.database.owner(), format!("UPDATE {}.store SET memory = NULL", place.schema)).await?;
         let builder = place.builder()?.remember(Retention::Forever);
@@ -42,7 +42,8 @@ fn upkeep_with_memory_forever_deletes_no_entity() -> Result<()> {
     })
 }
 
-/// Deletes an entity, and moves the clock forward until upkeep may forget the entity. Returns its last version.
+/// Deletes an entity, and moves the clock forward until upkeep may forget the entity. Returns the entity's last
+/// version.
 async fn forgettable(place: &Place, entities: &dyn EntityLedger) -> Result<Option<Version>> {
     changed(entities, "entity", EntityChange::Delete, true).await?;
     let old = version(entities, "a").await?;
@@ -50,7 +51,7 @@ async fn forgettable(place: &Place, entities: &dyn EntityLedger) -> Result<Optio
     Ok(old)
 }
 
-/// Upkeep skips an entity that another transaction has locked, and later finds that a commit has created the entity
+/// Upkeep skips an entity that another transaction has locked. Before the next upkeep, a commit creates the entity
 /// again.
 #[test]
 fn upkeep_keeps_a_deleted_entity_that_is_created_again() -> Result<()> {

@@ -11,7 +11,7 @@ use crate::support::failed;
 
 const CALLERS: usize = 16;
 
-/// Makes these commits concurrently, alternating between two clients. Returns the answers in the order of the commits.
+/// Makes the commits concurrently with two clients. Returns the answers in the order of the commits.
 async fn at_once(ledgers: &[Arc<dyn EntityLedger>; 2], commits: &[Commit]) -> Result<Vec<Committed>> {
     let made = commits.iter().cloned().enumerate().map(|(number, commit)| {
         let ledger = Arc::clone(&ledgers[number % 2]);
@@ -24,7 +24,7 @@ async fn at_once(ledgers: &[Arc<dyn EntityLedger>; 2], commits: &[Commit]) -> Re
     Ok(answers)
 }
 
-/// Each commit consumes its own token. The tokens of the commits that are refused stay live.
+/// Each commit consumes its own token. The tokens of the refused commits stay live.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn only_one_of_many_racing_commits_changes_its_tokens() -> Result<()> {
     in_place(async |place| {
@@ -56,7 +56,6 @@ async fn only_one_of_many_racing_commits_changes_its_tokens() -> Result<()> {
     .await
 }
 
-/// Many callers make the same commit concurrently, and it is applied once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn same_commit_by_many_callers_is_made_once() -> Result<()> {
     in_place(async |place| {
@@ -71,7 +70,7 @@ async fn same_commit_by_many_callers_is_made_once() -> Result<()> {
     .await
 }
 
-/// The transaction that creates the entity either commits or rolls back while the commit waits.
+/// While the commit waits, the transaction that creates the entity either commits or rolls back.
 #[test]
 fn commit_waits_for_the_transaction_that_creates_the_entity() -> Result<()> {
     for (end, expected) in [("COMMIT", Committed::Conflict), ("ROLLBACK", Committed::Committed)] {

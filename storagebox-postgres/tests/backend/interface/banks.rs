@@ -25,7 +25,7 @@ fn held(hold: HoldState) -> Held {
 }
 
 #[test]
-fn a_year_has_365_days_and_6_hours_and_a_month_30_days() -> Result<()> {
+fn a_hold_of_a_year_lasts_8766_hours_and_of_a_month_720_hours() -> Result<()> {
     with_place(async |place| {
         let (_bank, mut caller) = (bank(place, &["item", "other"]).await?, Caller::connect(place).await?);
         for (claim, hold, hours) in [("ada", "1 year", 8_766), ("bob", "1 month", 720)] {
@@ -37,7 +37,7 @@ fn a_year_has_365_days_and_6_hours_and_a_month_30_days() -> Result<()> {
 }
 
 #[test]
-fn item_assigned_by_sql_is_given_again_by_the_library() -> Result<()> {
+fn library_returns_the_item_that_sql_assigned_to_the_claim() -> Result<()> {
     with_place(async |place| {
         let (bank, mut caller) = (bank(place, &["item"]).await?, Caller::connect(place).await?);
         let assign = "assign('vouchers', 'ada', '1 hour')";
@@ -58,7 +58,7 @@ fn item_assigned_by_sql_is_given_again_by_the_library() -> Result<()> {
 }
 
 #[test]
-fn item_taken_by_the_library_is_given_again_by_sql() -> Result<()> {
+fn sql_returns_the_item_that_the_library_assigned_to_the_claim() -> Result<()> {
     with_place(async |place| {
         let (bank, mut caller) = (bank(place, &["item"]).await?, Caller::connect(place).await?);
         assert_eq!(bank.take(&id("ada"), Hold::Forever).await?, Taken::New(held(HoldState::Forever)));
@@ -94,9 +94,9 @@ fn ended_claim_is_ended_for_sql_and_the_library() -> Result<()> {
     })
 }
 
-/// IB-4: the bank is not empty, because the other transaction may still roll back.
+/// IB-4: `assign` does not return `empty`, because the other transaction may still roll back.
 #[test]
-fn assign_is_busy_if_another_has_locked_the_last_item() -> Result<()> {
+fn assign_is_busy_while_another_transaction_has_the_last_item() -> Result<()> {
     with_place(async |place| {
         let (_bank, mut caller) = (bank(place, &["item"]).await?, Caller::connect(place).await?);
         let mut other = session(place, &format!("SELECT {}.assign('vouchers', 'ada')", place.schema)).await?;
@@ -107,7 +107,7 @@ fn assign_is_busy_if_another_has_locked_the_last_item() -> Result<()> {
     })
 }
 
-/// SQL opens the namespace first, and the library then finds its items.
+/// SQL opens the namespace, the library adds an item, and SQL then takes the item.
 #[test]
 fn namespace_opened_by_sql_is_shared_with_the_library() -> Result<()> {
     with_place(async |place| {

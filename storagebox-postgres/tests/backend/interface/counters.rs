@@ -46,7 +46,7 @@ fn change_by_sql_is_recognised_by_the_library() -> Result<()> {
     })
 }
 
-/// S-4: SQL names no strategy, so it uses the strategy of the namespace.
+/// S-4: a change by SQL names no strategy, and uses the strategy of the namespace.
 #[test]
 fn sql_uses_the_counter_strategy_that_the_library_chose() -> Result<()> {
     let week = Retention::DEFAULT;
@@ -72,7 +72,7 @@ fn sql_uses_the_counter_strategy_that_the_library_chose() -> Result<()> {
     Ok(())
 }
 
-/// If the shard of an operation has no room, the operation moves room from the other shards to it.
+/// A change for which its shard has no room uses room from other shards.
 #[test]
 fn sql_and_the_library_share_the_total_of_a_sharded_counter() -> Result<()> {
     with_place(async |place| {
@@ -94,7 +94,7 @@ fn sql_and_the_library_share_the_total_of_a_sharded_counter() -> Result<()> {
     })
 }
 
-/// An operation that is made by both SQL and the library is applied once, because both lock the same shard.
+/// SQL and the library make the same operation, which is applied once because both lock the same shard.
 #[test]
 fn sql_and_the_library_choose_the_same_shard() -> Result<()> {
     const DIFFERENT: &str = "SELECT count(*) FROM (

@@ -58,7 +58,6 @@ fn record_is_shared_by_sql_and_the_library() -> Result<()> {
     })
 }
 
-/// Begins a lease of the operation `op` by SQL, and returns it as a value of the library.
 async fn begun(caller: &mut Caller, leases: &dyn LeaseRepo) -> Result<Lease> {
     let begun = caller
         .says("outcome, fence, remaining, value, version", "begin_lease('requests', 'id', 'op', '1 hour', 'print')")

@@ -31,7 +31,6 @@ pub(super) const CALLS: &[&str] = &[
     "get_value({}, {})",
 ];
 
-/// Calls in which one argument is beyond its limit.
 const OTHERS: &[&str] = &[
     "assign('b', 'c', '0.9 milliseconds')",
     "assign('b', 'c', '-1 hour')",
@@ -55,7 +54,7 @@ const OTHERS: &[&str] = &[
     "delete('o', 'k', NULL, 'w')",
 ];
 
-/// Returns the call once for each of its text arguments, with `text` as this argument and valid texts as the others.
+/// Returns one call per text argument, with `text` as this argument and valid texts as the others.
 fn each_with(call: &str, text: &str) -> Vec<String> {
     let parts: Vec<_> = call.split("{}").collect();
     let with = |bad: usize| {
@@ -98,14 +97,13 @@ fn the_longest_arguments_are_accepted() -> Result<()> {
     })
 }
 
-/// Statements that begin transactions in which every call is refused, and the code of the refusal.
+/// Statements that begin a transaction in which every call is refused, each with the code of the refusal.
 const TRANSACTIONS: [(&str, &str); 3] = [
     ("BEGIN ISOLATION LEVEL REPEATABLE READ", "SB002"),
     ("BEGIN ISOLATION LEVEL SERIALIZABLE", "SB002"),
     ("BEGIN READ ONLY", "25006"),
 ];
 
-/// Checks that each function refuses these transactions and changes nothing.
 async fn are_refused(place: &Place) -> Result<()> {
     let mut caller = Caller::connect(place).await?;
     let before = contents(&place.database, &place.schema).await?;
@@ -129,7 +127,7 @@ fn other_isolation_levels_and_read_only_sessions_are_refused() -> Result<()> {
     })
 }
 
-/// A namespace has the strategy of a later version, or has the hash of another name or kind.
+/// The stored namespace has a strategy that only a later version knows, or has another name or kind with the same hash.
 #[test]
 fn namespace_with_another_kind_name_or_strategy_is_refused() -> Result<()> {
     with_place(async |place| {

@@ -10,15 +10,13 @@ use super::banks::bank;
 use crate::scene::with_place;
 use crate::support::{failed, run};
 
-/// The statements that create a role which may use the schema and call `assign`, and that let another role `SET ROLE`
-/// to it.
+/// Creates a role that may use the schema and call `assign`, and lets another role `SET ROLE` to it.
 const MAKE: &str = "
     CREATE ROLE {role}_shop;
     GRANT {role}_shop TO {role};
     GRANT USAGE ON SCHEMA {schema} TO {role}_shop;
     GRANT EXECUTE ON FUNCTION {schema}.assign TO {role}_shop";
 
-/// The signatures of the functions in version 1 of the interface.
 const SIGNATURES_OF_1: &str = include_str!("signatures.txt");
 
 const UNMAKE: &str = "DROP OWNED BY {role}_shop; DROP ROLE {role}_shop";
@@ -61,7 +59,7 @@ fn interface_functions_match_their_version() -> Result<()> {
     })
 }
 
-/// Returns a signature without types, as `docs/SQL.md` has it.
+/// Removes the types from a signature, as in `docs/SQL.md`.
 fn documented(signature: &str) -> String {
     let (name, rest) = signature.split_once('(').expect("arguments");
     let (arguments, _) = rest.split_once(") ").expect("a result");

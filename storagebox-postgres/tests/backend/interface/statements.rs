@@ -25,7 +25,6 @@ fn bound(statement: Statement) -> Query<'static, Postgres, PgArguments> {
     })
 }
 
-/// Sends a statement, and returns its only row and the outcome in it.
 async fn sent(caller: &mut Caller, statement: Statement) -> Result<(String, PgRow)> {
     let row = bound(statement).fetch_one(&mut caller.session).await.map_err(failed)?;
     Ok((row.try_get("outcome").map_err(failed)?, row))
@@ -36,7 +35,7 @@ fn value() -> Payload {
 }
 
 #[test]
-fn bank_statements_call_the_bank_functions() -> Result<()> {
+fn statements_of_a_bank_call_the_bank_functions() -> Result<()> {
     with_place(async |place| {
         let (bank, mut caller) = (bank(place, &["item"]).await?, Caller::connect(place).await?);
         let (schema, vouchers, ada) = (Schema::new(&place.schema)?, id("vouchers"), id("ada"));
@@ -56,7 +55,7 @@ fn bank_statements_call_the_bank_functions() -> Result<()> {
 }
 
 #[test]
-fn record_and_lease_statements_call_their_functions() -> Result<()> {
+fn statements_of_records_and_leases_call_their_functions() -> Result<()> {
     with_place(async |place| {
         let (mut caller, schema) = (Caller::connect(place).await?, Schema::new(&place.schema)?);
         let (requests, op) = (id("requests"), id("op"));
@@ -81,7 +80,7 @@ fn record_and_lease_statements_call_their_functions() -> Result<()> {
 }
 
 #[test]
-fn token_counter_and_value_statements_call_their_functions() -> Result<()> {
+fn statements_of_tokens_counters_and_values_call_functions() -> Result<()> {
     with_place(async |place| {
         let (mut caller, schema) = (Caller::connect(place).await?, Schema::new(&place.schema)?);
         let (name, op, key) = (id("name"), id("op"), id("key"));

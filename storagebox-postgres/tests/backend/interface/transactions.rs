@@ -12,12 +12,10 @@ use crate::support::{Place, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The statements that create the caller's own table.
 const ORDERS: &str = "
     CREATE TABLE public.orders (customer text PRIMARY KEY, voucher text NOT NULL);
     GRANT SELECT, INSERT ON public.orders TO {role};";
 
-/// The statements that create a trigger which gives each order a voucher.
 const TRIGGER: &str = "
     CREATE FUNCTION public.give_voucher() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -26,7 +24,6 @@ const TRIGGER: &str = "
     END $$;
     CREATE TRIGGER give_voucher BEFORE INSERT ON public.orders FOR EACH ROW EXECUTE FUNCTION public.give_voucher()";
 
-/// Creates the table of orders and runs `more` as the owner. Returns a caller.
 async fn with_orders(place: &Place, more: &str) -> Result<Caller> {
     let sql = format!("{ORDERS}{more}").replace("{schema}", &place.schema).replace("{role}", place.database.role());
     run(place.database.owner(), sql).await?;
@@ -71,7 +68,7 @@ fn a_claim_and_a_row_of_the_caller_are_committed_together() -> Result<()> {
     })
 }
 
-/// J-1: the rollback of a savepoint undoes the claim too.
+/// J-1: the rollback of a savepoint undoes a claim that was made after the savepoint.
 #[test]
 fn a_savepoint_that_is_rolled_back_gives_the_item_back() -> Result<()> {
     with_place(async |place| {
@@ -87,7 +84,7 @@ fn a_savepoint_that_is_rolled_back_gives_the_item_back() -> Result<()> {
     })
 }
 
-/// Two transactions take for the same claim. The second one waits, gets no error, and returns the same item.
+/// Two transactions take an item for the same claim. The second transaction waits, and then gets the same item.
 #[test]
 fn second_assign_waits_for_the_first_transaction_of_its_claim() -> Result<()> {
     for (end, expected) in [("COMMIT", "again"), ("ROLLBACK", "new")] {
@@ -113,9 +110,9 @@ fn second_assign_waits_for_the_first_transaction_of_its_claim() -> Result<()> {
     Ok(())
 }
 
-/// J-4: the caller's changes under that lease are rolled back.
+/// J-4: the caller's own changes in the transaction are rolled back.
 #[test]
-fn a_lease_that_is_over_ends_the_transaction() -> Result<()> {
+fn completing_an_ended_lease_rolls_the_transaction_back() -> Result<()> {
     with_place(async |place| {
         let (bank, mut caller) = (bank(place, &["item"]).await?, with_orders(place, "").await?);
         let leases = patient(place)?.lease_repo(&id("requests"))?;

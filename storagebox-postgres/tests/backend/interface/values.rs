@@ -61,7 +61,7 @@ fn ordered_value_is_shared_by_sql_and_the_library() -> Result<()> {
 }
 
 #[test]
-fn old_stamp_is_too_old_and_far_future_stamp_is_refused() -> Result<()> {
+fn writes_with_an_old_or_a_far_future_stamp_are_refused() -> Result<()> {
     with_place(async |place| {
         let (mut caller, now) = (Caller::connect(place).await?, now()?);
         let days = |days: i64| now + days * DAY.as_millis() as i64;
@@ -72,7 +72,7 @@ fn old_stamp_is_too_old_and_far_future_stamp_is_refused() -> Result<()> {
     })
 }
 
-/// S-4: SQL names no options, so it uses the options of the namespace.
+/// S-4: a write by SQL names no options, and uses the options of the namespace.
 #[test]
 fn sql_uses_the_ordered_options_that_the_library_chose() -> Result<()> {
     with_place(async |place| {

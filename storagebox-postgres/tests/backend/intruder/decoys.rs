@@ -12,10 +12,11 @@ use crate::{interface, round_trips};
 
 const DECOYS: &str = include_str!("decoys.sql");
 
-/// The part of a URL that makes a session find the decoys in `public` before the server's own objects.
+/// The part of a URL with which a session finds the decoys in `public` before the server's own objects.
 const DECOYS_FIRST: &str = "&options=-c%20search_path%3Dpublic%2Cpg_catalog";
 
-/// Creates decoys in `public`. With `exact`, some decoys have exactly the argument types of the server's own objects.
+/// Creates decoys in `public`. If `exact` is true, some decoys have exactly the argument types of the server's own
+/// objects.
 async fn decoys(place: &Place, exact: bool) -> Result<Intruder<'_>> {
     let made = query_scalar(DECOYS).bind(&place.schema).bind(exact).fetch_all(place.database.owner());
     let made: Vec<String> = made.await.map_err(failed)?;
@@ -23,7 +24,6 @@ async fn decoys(place: &Place, exact: bool) -> Result<Intruder<'_>> {
     Intruder::leaves(&place.database, &made.join(";")).await
 }
 
-/// Makes every call, with both kinds of statements, in sessions with these settings.
 async fn every_call(place: &Place, settings: &str) -> Result<()> {
     let url = format!("{}{settings}", place.url_at(place.database.server()));
     let store = place.builder()?.connect(&url)?;
@@ -61,8 +61,8 @@ fn setup_ignores_decoys_that_are_first_in_the_search_path() -> Result<()> {
     })
 }
 
-/// Even without their own search path the functions are safe: their calls match the argument types of the server's
-/// objects exactly.
+/// The functions call the server's objects with exactly matching argument types, so decoys with other types are not
+/// chosen.
 #[test]
 fn functions_without_a_search_path_ignore_decoys() -> Result<()> {
     with_place(async |place| {

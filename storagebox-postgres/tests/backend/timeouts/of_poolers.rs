@@ -18,7 +18,7 @@ use crate::pooler::pooler;
 use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Database, Place, failed, run};
 
-/// Returns two stores that connect to this pooler: one combines calls, and the other does not.
+/// Returns two stores behind the pooler, the first with combining and the second without.
 fn by_way_of(place: &Place, pooler: &PgBouncer) -> Result<[PostgresStore; 2]> {
     let store = |combining| {
         let builder = place.builder()?.statements(Statements::Simple).combining(combining);
@@ -27,7 +27,7 @@ fn by_way_of(place: &Place, pooler: &PgBouncer) -> Result<[PostgresStore; 2]> {
     Ok([store(true)?, store(false)?])
 }
 
-/// Starts a pooler, and opens a connection to its admin console.
+/// Starts a pooler. Returns the pooler and a connection to its admin console.
 async fn told(place: &Place, settings: Settings) -> Result<(PgBouncer, PgConnection)> {
     let pooler = pooler(place, settings.with("admin_users", place.database.role())).await?;
     let options: PgConnectOptions = place.database.url_at(pooler.address()).parse().map_err(failed)?;
@@ -35,7 +35,7 @@ async fn told(place: &Place, settings: Settings) -> Result<(PgBouncer, PgConnect
     Ok((pooler, console))
 }
 
-/// Returns the ports of the pooler's clients whose state begins with this text.
+/// Returns the ports of the pooler's clients whose state begins with `state`.
 async fn clients(place: &Place, console: &mut PgConnection, state: &str) -> Result<Vec<i32>> {
     let rows = raw_sql("SHOW CLIENTS").fetch_all(console).await.map_err(failed)?;
     let mut ports = vec![];
@@ -49,7 +49,7 @@ async fn clients(place: &Place, console: &mut PgConnection, state: &str) -> Resu
 }
 
 #[test]
-fn refusal_after_a_pooler_closed_the_connection_is_certain() -> Result<()> {
+fn refusal_is_returned_after_a_pooler_closed_the_connection() -> Result<()> {
     with_place(async |place| {
         let (pooler, mut console) = told(place, Settings::transactions().with("client_idle_timeout", "0.05")).await?;
         for store in by_way_of(place, &pooler)? {
@@ -70,7 +70,7 @@ fn refusal_after_a_pooler_closed_the_connection_is_certain() -> Result<()> {
     })
 }
 
-/// Another client uses the pooler's only connection to the server until two connections of the store have timed out.
+/// Another client uses the pooler's only server connection until two connections of the store have timed out.
 #[test]
 fn call_that_a_pooler_never_forwarded_is_retried() -> Result<()> {
     with_place(async |place| {
@@ -92,7 +92,7 @@ fn call_that_a_pooler_never_forwarded_is_retried() -> Result<()> {
     })
 }
 
-/// The server is paused, and the pooler accepts no client before it has reached the server.
+/// The pooler accepts no client until it has reached the paused server.
 #[tokio::test]
 async fn connection_that_a_pooler_times_out_is_opened_again() -> Result<()> {
     let own =
@@ -110,8 +110,7 @@ async fn connection_that_a_pooler_times_out_is_opened_again() -> Result<()> {
     tokio::try_join!(refusals_are_certain(&store), end).map(drop)
 }
 
-/// The pooler has accepted the connection, and refuses each statement on it until the pooler next connects to the
-/// server.
+/// The pooler has accepted the client, but refuses its statements until the pooler connects to the server again.
 #[tokio::test]
 async fn call_refused_by_a_pooler_without_a_server_is_not_applied() -> Result<()> {
     let own =
@@ -135,7 +134,7 @@ async fn call_refused_by_a_pooler_without_a_server_is_not_applied() -> Result<()
     Ok(())
 }
 
-/// Makes the pooler fail to connect to the server once. Statements then wait for its next attempt.
+/// Makes the pooler fail once to connect to the server. Statements then wait for the pooler's next attempt.
 async fn a_connection_has_failed(pooler: &PgBouncer, place: &Place, console: &mut PgConnection) -> Result<()> {
     let mut waiting = PgConnection::connect(&place.database.url_at(pooler.address())).await.map_err(failed)?;
     let waits = until("a statement that waits", async || Ok(!clients(place, console, "waiting").await?.is_empty()));
@@ -159,7 +158,7 @@ async fn two_have_waited(place: &Place, console: &mut PgConnection) -> Result<()
     .await
 }
 
-/// Two cases: the pooler closes its idle connection to the server, or the server closes it.
+/// In one case the pooler closes its idle connection to the server, in the other the server closes it.
 #[test]
 fn idle_server_connection_of_a_pooler_is_replaced() -> Result<()> {
     with_place(async |place| {

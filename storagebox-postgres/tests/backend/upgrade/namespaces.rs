@@ -12,7 +12,7 @@ use storagebox_testkit::checks::id;
 
 const WINDOW: Strategy = Strategy::Window { lifetime: MAX_DURATION, capacity: 10 };
 
-/// Returns the builder of a store that remembers for ever, so that the data of an old dump stays remembered.
+/// Returns a builder with unlimited memory, so that the data of an old dump is not forgotten.
 pub(crate) fn builder() -> PostgresBuilder {
     PostgresStore::builder().remember(Retention::Forever)
 }
@@ -57,7 +57,7 @@ fn entry_of(commit: &Commit) -> EntryId {
     EntryId { key: commit.key.clone(), message: commit.message.clone(), commit: commit.attempt.clone() }
 }
 
-/// Creates an entity whose entry has two attempts, and creates and deletes another entity.
+/// Creates an entity whose entry has two attempts. Creates and deletes another entity.
 async fn fill_entities(store: &PostgresStore) -> Result<()> {
     let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
     let stored = commit_to("stored", EntityChange::Put("state".try_into()?));
@@ -70,7 +70,7 @@ async fn fill_entities(store: &PostgresStore) -> Result<()> {
     entities.remove(&entry_of(&deleted)).await.map(drop)
 }
 
-/// Adds each item just before the take that is to get it, so that each claim has a known item.
+/// Adds each item just before its take, so that each claim has a known item.
 async fn fill_bank(store: &PostgresStore) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     for claim in ["holder", "spender", "releaser"] {
@@ -109,7 +109,7 @@ fn name(strategy: Strategy) -> &'static str {
     }
 }
 
-/// Checks that everything is as `fill` left it, and that calls of every part recognise it.
+/// Checks that the data is as `fill` left it, and that calls of every part recognise it.
 pub(crate) async fn check(store: &PostgresStore) -> Result<()> {
     check_bank(store).await?;
     check_records(store).await?;

@@ -14,7 +14,6 @@ use crate::support::Place;
 const MARKER: Strategy = Strategy::Marker { retention: Retention::For(HOUR) };
 const WINDOW: Strategy = Strategy::Window { lifetime: HOUR, capacity: 2 };
 
-/// Returns the strategies that remember operations.
 fn strategies() -> Result<[Strategy; 3]> {
     let sharded = Strategy::Sharded { shards: 3, bounds: Bounds::at_least(0), retention: Retention::For(HOUR) };
     Ok([MARKER, WINDOW, sharded])
@@ -28,7 +27,6 @@ fn key() -> Key {
     "key".parse().expect("a key")
 }
 
-/// Returns a change with the lower bound 0.
 fn change(op: &str, delta: i64) -> Change {
     Change::new(OpId::new(op).expect("an operation"), delta).within(Bounds::at_least(0))
 }
@@ -89,7 +87,7 @@ fn a_batch_makes_refused_calls_void() -> Result<()> {
 }
 
 #[test]
-fn an_operation_whose_calls_are_void_can_be_cancelled() -> Result<()> {
+fn cancel_after_a_void_call_fences_all_calls_of_the_operation() -> Result<()> {
     with_database(async |database| {
         for strategy in strategies()? {
             let counters = counters(&database.place().await?, strategy).await?;
@@ -121,7 +119,7 @@ fn change_beyond_the_limit_of_void_calls_is_outcome_unknown() -> Result<()> {
 }
 
 #[test]
-fn repeated_refusal_is_outcome_unknown_without_memory() -> Result<()> {
+fn repeated_refusal_by_an_atomic_counter_is_outcome_unknown() -> Result<()> {
     with_place(async |place| {
         let counters = counters(place, Strategy::Atomic).await?;
         assert_eq!(apply(&counters, 7, "sale", -1).await?, Counted::OutOfBounds);
@@ -138,7 +136,7 @@ async fn ops(place: &Place) -> Result<i64> {
 }
 
 #[test]
-fn refusal_of_a_full_window_stays_and_is_not_counted() -> Result<()> {
+fn refusal_by_a_full_window_does_not_count_as_an_operation() -> Result<()> {
     with_place(async |place| {
         let counters = counters(place, WINDOW).await?;
         applied(&counters, 1, "first", 1).await?;
@@ -159,8 +157,7 @@ fn refusal_of_a_full_window_stays_and_is_not_counted() -> Result<()> {
     })
 }
 
-/// An operation is forgotten, repeated and refused. Its row then is that of a refusal, which does not count in a
-/// window.
+/// A forgotten operation is repeated and refused. The row of the operation then stores the refusal.
 #[test]
 fn refusal_replaces_the_row_of_a_forgotten_operation() -> Result<()> {
     with_database(async |database| {

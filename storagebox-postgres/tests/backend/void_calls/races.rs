@@ -14,8 +14,8 @@ use super::{ada, add, bank, store, take};
 use crate::scene::{blocked, count, session, tell, until, with_database, with_place};
 use crate::support::{Place, failed};
 
-/// Makes a call that waits for the transaction of `first`, commits this transaction, and returns the answer of the
-/// call.
+/// Returns the answer of a call that waits for the transaction of the session `first`. Commits the transaction while
+/// the call waits.
 async fn after<T>(place: &Place, first: &mut PgConnection, call: impl Future<Output = Result<T>>) -> Result<T> {
     let commit = async {
         until("a call that waits", async || Ok(blocked(&place.database, &place.schema).await? == 1)).await?;
@@ -24,7 +24,7 @@ async fn after<T>(place: &Place, first: &mut PgConnection, call: impl Future<Out
     Ok(tokio::try_join!(call, commit)?.0)
 }
 
-/// Returns a session with an open transaction, in which the refusal of a repeated take has made its call void.
+/// Returns a session with an open transaction in which a repeated take was refused and its call became void.
 async fn refusal(place: &Place, call: i64) -> Result<PgConnection> {
     let schema = &place.schema;
     let refuse = format!(
@@ -39,7 +39,7 @@ async fn nothing_is_taken(place: &Place, bank: &Arc<dyn ItemBank>) -> Result<()>
     Ok(())
 }
 
-/// Before it waits, the take has found no row of its claim, and has deleted an item from the free items.
+/// The take finds no row of its claim, deletes an item from the free items, and then waits.
 #[test]
 fn take_whose_call_is_voided_before_its_insert_takes_nothing() -> Result<()> {
     with_place(async |place| {
@@ -70,7 +70,7 @@ fn batch_whose_call_is_voided_before_its_insert_takes_nothing() -> Result<()> {
     })
 }
 
-/// The take finds a row of its claim with another void call, and waits to lock the row.
+/// The take finds its claim's row, in which another call is already void, and waits to lock the row.
 #[test]
 fn take_whose_call_is_voided_before_its_lock_takes_nothing() -> Result<()> {
     with_place(async |place| {
@@ -85,7 +85,7 @@ fn take_whose_call_is_voided_before_its_lock_takes_nothing() -> Result<()> {
     })
 }
 
-/// Two cases: the claim is unknown, or its row already has a void call.
+/// The claim is unknown in one case, and has a void call in the other case.
 #[test]
 fn repeated_take_returns_the_item_of_a_concurrent_attempt() -> Result<()> {
     with_database(async |database| {
@@ -118,7 +118,8 @@ fn repeated_take_returns_the_item_of_a_concurrent_attempt() -> Result<()> {
 const SHARDED: Strategy = Strategy::Sharded { shards: 2, bounds: Bounds::NONE, retention: Retention::Forever };
 const MARKER: Strategy = Strategy::Marker { retention: Retention::Forever };
 
-/// Another session makes the same call with bounds that refuse it. The bounds of the late attempt would allow it.
+/// Another session makes the same call with bounds that refuse the change. The bounds of the late attempt would allow
+/// the change.
 #[test]
 fn change_whose_call_is_voided_before_its_lock_is_not_applied() -> Result<()> {
     const ALONE: &str = "counter_apply(namespace, '{key}', '{op}', '{7}', '{true}', '{1}', '{NULL}', '{0}', '{0}', 1, -9, 9, \
@@ -142,10 +143,9 @@ fn change_whose_call_is_voided_before_its_lock_is_not_applied() -> Result<()> {
     })
 }
 
-/// The repeated attempt reads a total that leaves no room. After it has locked all shards, it finds its operation
-/// applied.
+/// The repeated attempt locks all shards to find room, and then finds that another attempt has applied the operation.
 #[test]
-fn repeated_change_finds_a_concurrent_attempt_applied() -> Result<()> {
+fn change_that_a_concurrent_attempt_applied_is_not_repeated() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 2)?;
         let strategy = Strategy::Sharded { shards: 2, bounds, retention: Retention::Forever };

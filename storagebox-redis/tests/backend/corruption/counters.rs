@@ -7,8 +7,7 @@ use storagebox_testkit::checks::corruption::{Filling, Unnoticed, counters};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// The damage to counters that no call notices: another lifetime of operations, another number, and data that is gone
-/// without a trace.
+/// Damage to counters that no call notices.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["empty", "half", "none"]),
     (":o", "field", &["none"]),

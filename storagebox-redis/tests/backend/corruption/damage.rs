@@ -8,7 +8,6 @@ use storagebox_core::Result;
 
 use crate::support::{Place, failed};
 
-/// Damage to one key.
 #[derive(Clone, Debug)]
 pub(super) struct Damage {
     pub(super) key: String,
@@ -16,11 +15,10 @@ pub(super) struct Damage {
     acts: Vec<Cmd>,
 }
 
-/// Values that no script writes, each with its description.
+/// Values that no script writes, each after its description.
 const FOREIGN: [(&str, &str); 2] = [("empty", ""), ("an unknown mark", "\0?0000000000000001")];
 
 impl Damage {
-    /// Returns every damage that the tests do to the keys of a namespace.
     pub(super) async fn all(place: &Place, base: &str) -> Result<Vec<Self>> {
         let mut all = vec![];
         let mut keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{base}*"))).await?;
@@ -42,7 +40,7 @@ impl Damage {
         Self { key: key.to_owned(), what: what.into(), acts: acts.into() }
     }
 
-    /// Describes the damage without the names of the namespace and the id.
+    /// Returns the kind of key (the key without the names of the namespace and the id), and what is done to the key.
     pub(super) fn kind(&self, base: &str) -> (String, String) {
         let rest = self.key.strip_prefix(base).unwrap_or(&self.key);
         let kind = rest.split(':').take(2).collect::<Vec<_>>().join(":");
@@ -58,7 +56,6 @@ impl Damage {
     }
 }
 
-/// Gives the key another type.
 fn another_type(key: &str, kind: &str) -> Damage {
     let make = match kind {
         "string" => command(&["RPUSH", key, "garbage"]),
@@ -67,7 +64,7 @@ fn another_type(key: &str, kind: &str) -> Damage {
     Damage::to(key, "another type", [Cmd::del(key), make])
 }
 
-/// Removes each field of a hash, or sets it to each foreign value and to the first half of its own.
+/// Returns the damage to a hash: each field removed, set to a foreign value, or cut to its first half.
 async fn fields(place: &Place, key: &str) -> Result<Vec<Damage>> {
     let found: Vec<(String, Vec<u8>)> = place.server.ask(cmd("HGETALL").arg(key)).await?;
     // Only the opening of a namespace looks at its options.
@@ -87,7 +84,7 @@ async fn fields(place: &Place, key: &str) -> Result<Vec<Damage>> {
     Ok(damaged.collect())
 }
 
-/// Sets the first entry of a list to each foreign value and to the first half of its own.
+/// Returns the damage to a list: its first entry set to a foreign value or cut to its first half.
 async fn entries(place: &Place, key: &str) -> Result<Vec<Damage>> {
     let first: Vec<u8> = place.server.ask(cmd("LINDEX").arg(key).arg(0)).await?;
     let set = |what: &str, value: &[u8]| {
@@ -98,7 +95,7 @@ async fn entries(place: &Place, key: &str) -> Result<Vec<Damage>> {
     Ok(all)
 }
 
-/// Replaces the first member of a sorted set by an unknown one.
+/// Returns the damage to a sorted set: its first member removed, or replaced by an unknown member.
 async fn members(place: &Place, key: &str) -> Result<Vec<Damage>> {
     let first: Vec<(String, f64)> = place.server.ask(cmd("ZRANGE").arg(key).arg(0).arg(0).arg("WITHSCORES")).await?;
     let (member, score) = &first[0];

@@ -14,14 +14,13 @@ use storagebox_testkit::checks::id;
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Entities in every state, each with its version. `PAST` is forgotten after its namespace is filled.
+/// Entities with their versions, each in another state.
 const ENTITIES: [(&str, u64); 6] = [("PAST", 1), ("KEPT", 2), ("OPEN", 3), ("CHOSEN", 4), ("RESTING", 5), ("NEW", 0)];
 
-/// A time longer than half of the memory of the store.
+/// A duration longer than half of the store's memory.
 const LATER: Duration = Duration::from_secs(4 * 24 * 3_600);
 
-/// The damage to entities that no call notices: another time or content, an entity that is forgotten later, and data
-/// that is gone without a trace.
+/// Damage to entities that no call notices.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "n", &["none"]),
@@ -36,7 +35,7 @@ const UNNOTICED: Unnoticed = &[
 
 pub(super) const PART: Part = Part { tag: "e.namespace.0", fill, calls: alone, unnoticed: UNNOTICED };
 
-/// A ledger that joins tokens. The tests damage the tokens.
+/// An entity ledger that joins tokens, with damaged tokens.
 pub(super) const JOINED: Part =
     Part { tag: "t.namespace.0", fill: fill_with_tokens, calls: joined, unnoticed: super::tokens::UNNOTICED };
 
@@ -86,7 +85,7 @@ fn entry(key: &str) -> EntryId {
     EntryId { key: id(key), message: id("MESSAGE"), commit: id("COMMIT") }
 }
 
-/// Returns every call of a ledger that joins no tokens, for each of the entities.
+/// Returns every call of an entity ledger that joins no tokens, for each of the entities.
 fn alone(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let all = store.entity_ledger(&name.parse()?, &Joins::default())?;
     let mut calls = vec![call!("pending", [all], all.pending(None, 100))];

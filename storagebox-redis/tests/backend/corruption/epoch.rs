@@ -28,7 +28,7 @@ async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
     Ok(calls)
 }
 
-/// Checks that every call fails as `Corrupt` and writes nothing. Upkeep fails with its own kind of error.
+/// Checks that no call writes, that upkeep returns `kind_of_upkeep` and that other calls return `Corrupt`.
 async fn all_are_refused(calls: &[Call], kind_of_upkeep: ErrorKind, admin: &mut Admin) -> Result<()> {
     let before = State::of(admin, "").await?;
     for call in calls {
@@ -112,9 +112,9 @@ fn calls_on_a_server_that_restarted_empty_are_corrupt() -> Result<()> {
     })
 }
 
-/// A store is restored from a copy that is older than one of its namespaces. The copy has the same epoch.
+/// The store is restored from a copy of the same epoch that lacks the namespace.
 #[test]
-fn a_namespace_missing_in_a_copy_is_corrupt_until_created() -> Result<()> {
+fn a_namespace_missing_in_a_copy_is_corrupt_until_created_again() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         store.item_bank(&"another".parse()?)?.counts().await?;
@@ -131,9 +131,9 @@ fn a_namespace_missing_in_a_copy_is_corrupt_until_created() -> Result<()> {
     })
 }
 
-/// An operator restores a copy and gives it a new epoch. Clients of the lost data are refused.
+/// An operator restores a copy and gives it a new epoch.
 #[test]
-fn old_clients_of_a_copy_with_a_new_epoch_are_refused() -> Result<()> {
+fn a_restored_copy_with_a_new_epoch_refuses_earlier_clients() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         let calls = filled(place, &store).await?;
@@ -147,7 +147,7 @@ fn old_clients_of_a_copy_with_a_new_epoch_are_refused() -> Result<()> {
     })
 }
 
-/// One node of a cluster loses its namespaces, and the store itself is on another node.
+/// The emptied node does not have the key of the store.
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_on_an_emptied_cluster_node_are_refused() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
@@ -194,7 +194,7 @@ async fn keys_of(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 
-/// Regression: `setup` created a new store in place of the lost one, which hid the loss from later processes.
+/// Regression: `setup` created a new store in place of the lost store.
 #[test]
 fn setup_by_a_client_of_a_lost_store_creates_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -211,7 +211,7 @@ fn setup_by_a_client_of_a_lost_store_creates_nothing() -> Result<()> {
     })
 }
 
-/// Regression: a client of a lost store entered a namespace's name in the store that replaced it.
+/// Regression: a client of a lost store entered a namespace in the store that replaced the lost store.
 #[test]
 fn a_client_of_an_old_epoch_enters_no_namespace_in_a_new_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {

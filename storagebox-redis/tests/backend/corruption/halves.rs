@@ -20,17 +20,16 @@ use super::{NAMESPACE, Part, Scene, bank, entities, ordered, records};
 use crate::scene::{in_server, with_server};
 use crate::support::failed;
 
-/// The writing commands of the scripts.
 const WRITES: [&str; 13] =
     ["del", "hdel", "hincrby", "hset", "hsetnx", "lpop", "lpush", "rpush", "sadd", "setbit", "zadd", "zrem", "append"];
 
-/// A time after the end of every limited retention.
+/// A duration longer than every limited retention.
 const LATER: Duration = Duration::from_secs(100 * 24 * 3_600);
 
-/// The first writes of a call, which was refused at a later write.
+/// A call that was stopped after its first writes.
 struct Half {
     call: usize,
-    /// A description: the call, the writes that were made, and the writes that were refused.
+    /// The name of the call, the writes that were made, and the writes that are missing.
     what: String,
     done: Vec<Cmd>,
 }
@@ -47,7 +46,7 @@ fn shape(command: &Cmd, tag: &str) -> String {
 }
 
 impl Half {
-    /// Returns the first writes of one call before each write that may lack its right.
+    /// Returns half-done variants of a call, each stopped before the first use of another command.
     fn of(call: usize, said: &str, writes: &[Cmd], tag: &str) -> Vec<Self> {
         let of_one_right = |number: &usize| !writes[..*number].iter().any(|done| name(done) == name(&writes[*number]));
         let half = |number: usize| {
@@ -62,7 +61,7 @@ impl Half {
 }
 
 impl Scene<'_> {
-    /// Returns the half-done calls of each kind, and what users see after each complete call.
+    /// Returns one half-done call of each kind, and what users see after each complete call.
     async fn halves(&mut self, part: &Part, see: See, of: &str) -> Result<(Vec<Half>, Vec<Vec<String>>)> {
         let (mut watch, mut halves, mut seen, mut kinds) =
             (Watch::of(self.place).await?, vec![], vec![], BTreeSet::new());
@@ -81,7 +80,7 @@ impl Scene<'_> {
         Ok((halves, seen))
     }
 
-    /// Makes the half-done call, runs upkeep and repeats the call. Returns an error if the data is then wrong.
+    /// Makes the first writes of the call, runs upkeep, makes the whole call, and checks the data.
     async fn mends(&mut self, half: &Half, part: &Part, see: See, seen: &[String]) -> Result<Result<()>> {
         let mut left = redis::pipe();
         for write in &half.done {
@@ -114,12 +113,12 @@ impl Scene<'_> {
     }
 }
 
-/// Returns what users see of a namespace. Fails if the data contradicts itself.
+/// A function that returns what users see of a namespace, or an error if the data contradicts itself.
 type See = for<'a> fn(&'a RedisStore) -> Seeing<'a>;
 
 type Seeing<'a> = Pin<Box<dyn Future<Output = Result<Vec<String>>> + Send + 'a>>;
 
-/// Checks that upkeep repairs the half-done calls whose names begin with `of`, except those in `beyond`.
+/// Checks that upkeep repairs each half-done call whose name begins with `of`, except the calls in `beyond`.
 async fn mends_each_half(part: &Part, of: &str, see: See, beyond: &[&str]) -> Result<()> {
     in_server(Settings::quick().with("rdbcompression", "no"), async |place| {
         let mut scene = Scene::of(place, part).await?;
@@ -165,7 +164,7 @@ fn of_bank(store: &RedisStore) -> Seeing<'_> {
     })
 }
 
-/// Returns the counts of the bank, and checks that every free item can be taken once and no other item at all.
+/// Returns the counts of the bank. Checks that exactly the free items can be taken, each once.
 fn of_bank_to_the_end(store: &RedisStore) -> Seeing<'_> {
     Box::pin(async move {
         let (seen, name) = (of_bank(store).await?, NAMESPACE.parse()?);
@@ -227,7 +226,7 @@ async fn a_half_done_take_from_an_empty_bank_is_repaired() -> Result<()> {
     mends_each_half(&bank::EMPTY, "take", of_bank_to_the_end, &[]).await
 }
 
-/// Half-done calls that lose the fence of an expired record. The operation of the record is then no longer known.
+/// Half-done calls that upkeep cannot repair, because they lose the fence of an expired record.
 const UNFENCED: [&str; 2] = ["record: del r; not zrem x", "record: del r, zrem x, zrem d; not hset e"];
 
 #[tokio::test]
@@ -235,7 +234,7 @@ async fn a_half_done_record_call_is_repaired() -> Result<()> {
     mends_each_half(&records::PART, "", of_records, &UNFENCED).await
 }
 
-/// Half-done calls that leave an entry unlisted. A repeated commit lists it, unless its entity was forgotten before.
+/// A half-done call that leaves an entry unlisted, which upkeep cannot repair.
 const UNLISTED: [&str; 1] = ["commit: hincrby -, hset s, hset m; not zadd x, hdel s"];
 
 #[tokio::test]
@@ -248,7 +247,7 @@ async fn a_half_done_ordered_value_call_is_repaired() -> Result<()> {
     mends_each_half(&ordered::PART, "", of_ordered, &[]).await
 }
 
-/// Half-done calls left wrong counts, unlisted items and gaps in the queue. Upkeep repairs all of this at once.
+/// One upkeep repairs wrong counts, unlisted items and gaps in the queue.
 #[test]
 fn the_damage_of_many_half_done_calls_is_repaired() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -275,7 +274,7 @@ fn the_damage_of_many_half_done_calls_is_repaired() -> Result<()> {
     })
 }
 
-/// The creation of a namespace, and of a store, stopped after its first write. The next client completes it.
+/// The next client completes a namespace or a store whose creation stopped after the first write.
 #[test]
 fn a_half_done_creation_is_completed() -> Result<()> {
     with_server(Settings::quick(), async |place| {

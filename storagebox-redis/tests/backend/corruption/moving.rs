@@ -14,7 +14,7 @@ use super::epoch::PARTS;
 use super::{NAMESPACE, Part, UPKEEP};
 use crate::support::{Place, Resharding, Server};
 
-/// Fills a namespace, and returns one call for each script of the part that changes data. Upkeep is left out.
+/// Fills a namespace. Returns a call for each changing script of the part, except upkeep.
 async fn changes(place: &Place, store: &RedisStore, part: &Part) -> Result<Vec<Call>> {
     (part.fill)(place, store, NAMESPACE).await?;
     let (mut calls, mut seen) = (part.every_call(store, NAMESPACE)?, BTreeSet::new());
@@ -25,7 +25,6 @@ async fn changes(place: &Place, store: &RedisStore, part: &Part) -> Result<Vec<C
     Ok(calls)
 }
 
-/// Every script that may write is stopped before its first write if one of its keys has moved.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_in_a_moving_slot_stops_before_its_first_write() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;

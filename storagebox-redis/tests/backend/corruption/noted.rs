@@ -7,7 +7,7 @@ use storagebox_core::Result;
 
 use crate::support::failed;
 
-/// A script that stores the server's dump of each key of a pattern.
+/// A script that stores the server's dump of each key that matches a pattern.
 const NOTE: &str = "
 redis.call('DEL', KEYS[1])
 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
@@ -37,7 +37,7 @@ for key, dump in pairs(gone) do
 end
 return changed";
 
-/// A snapshot of all keys of a prefix. The server keeps it in a key outside the prefix.
+/// A snapshot of all keys of a prefix, stored in a key outside the prefix.
 pub(super) struct Noted {
     key: String,
     keys: String,
@@ -45,14 +45,14 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// Takes a snapshot of the keys of this prefix. It replaces an earlier snapshot of the same name.
+    /// Takes a snapshot of the keys of this prefix, in place of an earlier snapshot with this name.
     pub(super) async fn now(admin: &mut Admin, name: &str, prefix: &str) -> Result<Self> {
         let noted = Self { key: format!("noted:{name}"), keys: format!("{prefix}:*"), put_back: Script::new(PUT_BACK) };
         let note = cmd("EVAL").arg(NOTE).arg(1).arg(&noted.key).arg(&noted.keys).exec_async(admin).await;
         note.map(|()| noted).map_err(failed)
     }
 
-    /// Restores the snapshot. Returns the keys that had changed.
+    /// Restores the snapshot, and returns the keys that had changed.
     pub(super) async fn put_back(&self, admin: &mut Admin) -> Result<Vec<String>> {
         self.put_back.key(&self.key).arg(&self.keys).invoke_async(admin).await.map_err(failed)
     }

@@ -8,7 +8,7 @@ use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, call};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Ids in every state, each with its number.
+/// Ids, each in another state, with their numbers.
 const IDS: [(&str, u64); 10] = [
     ("DONE", 1),
     ("KEPT", 2),
@@ -22,8 +22,7 @@ const IDS: [(&str, u64); 10] = [
     ("NEW", 12),
 ];
 
-/// The damage to records that no call notices: another number or time, data that is forgotten later, any value,
-/// operation or fingerprint, and data that is gone without a trace.
+/// Damage to records that no call notices.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "n", &["half", "none"]),

@@ -27,8 +27,7 @@ impl Scene<'_> {
         self.watched(|command| words(command).first().map(|name| name.to_lowercase())).await
     }
 
-    /// Takes the right away, and checks that upkeep and each call that uses it are denied. Returns whether a call other
-    /// than upkeep uses the right.
+    /// Checks that calls without the right are denied. Returns whether a call other than upkeep uses the right.
     async fn stands_without(&mut self, right: &str, used: &[BTreeSet<String>]) -> Result<bool> {
         set(self.place, &format!("-{right}")).await?;
         let mut calls = JoinSet::new();

@@ -8,7 +8,7 @@ use storagebox_core::Result;
 
 use crate::support::failed;
 
-/// Each key with the server's dump of it.
+/// The server's dump of each key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct State(BTreeMap<String, Vec<u8>>);
 
@@ -35,7 +35,6 @@ impl State {
         changed
     }
 
-    /// Restores this state.
     pub(super) async fn restore(&self, admin: &mut Admin, prefix: &str) -> Result<()> {
         let changed = Self::of(admin, prefix).await?.differences(self);
         if changed.is_empty() {

@@ -32,7 +32,6 @@ fn is_corrupt(what: &str, outcome: Result<()>) {
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{what}: {error}");
 }
 
-/// Makes the first call of a namespace of this kind, which opens it.
 async fn open(store: &RedisStore, kind: &str, name: &str) -> Result<()> {
     match kind {
         "b" => store.item_bank(&name.parse()?)?.add(&[Item::new("one")?]).await.map(drop),
@@ -50,7 +49,7 @@ async fn open(store: &RedisStore, kind: &str, name: &str) -> Result<()> {
 const KINDS: [&str; 6] = ["b", "r", "t", "e", "c", "o"];
 
 #[test]
-fn opening_a_namespace_key_of_another_type_is_corrupt() -> Result<()> {
+fn opening_a_namespace_with_a_key_of_another_type_is_corrupt() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         for kind in KINDS {
@@ -103,7 +102,6 @@ fn a_store_version_that_is_no_number_is_corrupt() -> Result<()> {
     })
 }
 
-/// A corrupt namespace does not stop the upkeep of the others.
 #[test]
 fn upkeep_continues_after_a_corrupt_namespace() -> Result<()> {
     with_server(Settings::quick(), async |place| {

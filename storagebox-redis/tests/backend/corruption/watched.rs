@@ -15,7 +15,7 @@ pub(super) struct Watch<'a> {
 
 /// The text that marks a command of a script in the output of `MONITOR`.
 const OF_A_SCRIPT: &str = " lua] ";
-/// The text of the last command, after which the watch stops reading.
+/// The text of the command after which `Watch` stops reading.
 const END: &str = "that was all";
 
 impl<'a> Watch<'a> {
@@ -28,7 +28,7 @@ impl<'a> Watch<'a> {
         Ok(watch)
     }
 
-    /// Returns the commands of all scripts since the last call.
+    /// Returns the commands of all scripts since the previous call of this function.
     pub(super) async fn commands(&mut self) -> Result<Vec<Cmd>> {
         self.place.server.ask::<String>(cmd("ECHO").arg(END)).await?;
         let mut commands = vec![];
@@ -49,7 +49,6 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Returns the words of a command.
 pub(super) fn words(command: &Cmd) -> Vec<String> {
     let words = command.args_iter().map(|word| match word {
         redis::Arg::Simple(word) => String::from_utf8_lossy(word).into_owned(),

@@ -12,7 +12,7 @@ use crate::support::Server;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Upkeep forgets a token that a commit consumed after the same time as a token that a separate call consumed.
+/// A commit consumes one token, and a separate call consumes another token.
 #[test]
 fn upkeep_forgets_a_token_that_a_commit_consumed() -> Result<()> {
     with_place(async |place| {
@@ -28,14 +28,14 @@ fn upkeep_forgets_a_token_that_a_commit_consumed() -> Result<()> {
     })
 }
 
-/// The joined tokens may be on another node, which the script cannot reach.
+/// A script runs on one node, and the joined tokens may be on another node.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ledger_on_a_cluster_joins_no_tokens() -> Result<()> {
+async fn an_entity_ledger_on_a_cluster_joins_no_tokens() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     let store = place.store()?;
     let error = joined(&store).expect_err("a ledger that joins tokens");
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
-    assert!(error.to_string().contains("one that joins none"), "{error}");
+    assert!(error.to_string().contains("a ledger without tokens"), "{error}");
     let entities = split(&store)?;
     let entry = changed(&*entities, "a", EntityChange::Delete, false).await?;
     assert_eq!(entities.pending(None, 10).await?.entries, std::slice::from_ref(&entry));

@@ -10,7 +10,7 @@ use storagebox_testkit::checks::id;
 use crate::scene::with_place;
 use crate::support::{Place, failed};
 
-/// A client behind a proxy, with a ledger that joins its tokens.
+/// A client behind a proxy, its tokens, and its entity ledger, which joins these tokens.
 struct Far {
     proxy: Proxy,
     entities: Arc<dyn EntityLedger>,
@@ -18,7 +18,7 @@ struct Far {
 }
 
 impl Far {
-    /// Opens the store, and makes the server learn the scripts.
+    /// Opens the store and makes every call once, so that the server knows the scripts.
     async fn of(place: &Place) -> Result<Self> {
         // Otherwise the first answer would only say that the script is unknown.
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
@@ -29,7 +29,7 @@ impl Far {
         Ok(far)
     }
 
-    /// Makes a commit that consumes one token and creates others, and a commit that only consumes a token.
+    /// Commits a message that consumes one token and creates another, and a message that only consumes a token.
     async fn of_tokens(&self, name: &str) -> Result<()> {
         for has_entry in [true, false] {
             let name = format!("{name} {has_entry}");
@@ -45,7 +45,7 @@ impl Far {
         Ok(())
     }
 
-    /// Makes each call of an entry, from its commit to its removal.
+    /// Makes each call on an entry, from its commit to its removal.
     async fn of_entries(&self, name: &str) -> Result<()> {
         let (entry, attempt) = (entry(name), id(&format!("{name} second")));
         committed(&*self.entities, &commit_of(&*self.entities, name).await?).await?;

@@ -15,7 +15,6 @@ use crate::support::Place;
 const SECOND: Duration = Duration::from_secs(1);
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-/// Returns a new store with this memory.
 async fn remembering(place: &Place, memory: Retention) -> Result<RedisStore> {
     let builder = place.builder()?.prefix(&format!("{}.memory", place.prefix))?.remember(memory);
     let store = builder.connect(&place.server.url())?;
@@ -28,7 +27,6 @@ async fn keys_left(place: &Place) -> Result<usize> {
     Ok(place.server.ask::<Vec<String>>(cmd("KEYS").arg("*{e.entities.0}:*")).await?.len())
 }
 
-/// A forgotten entity leaves nothing on the server.
 #[test]
 fn a_forgotten_entity_leaves_no_key() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -56,7 +54,6 @@ async fn tidies(place: &Place, store: &RedisStore) -> Result<()> {
     Ok(())
 }
 
-/// Commits one entity many times, and deletes other entities in between.
 async fn commits_and_deletions(entities: &dyn EntityLedger) -> Result<()> {
     for number in 0..50 {
         let name = format!("{number}");
@@ -67,7 +64,6 @@ async fn commits_and_deletions(entities: &dyn EntityLedger) -> Result<()> {
     Ok(())
 }
 
-/// Upkeep runs during commits, and removes no entry that they added.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn upkeep_during_commits_removes_no_entry() -> Result<()> {
     in_place(async |place| {

@@ -46,9 +46,8 @@ fn a_change_that_arrives_after_its_refusal_is_not_made() -> Result<()> {
     })
 }
 
-/// A void call returns the last refusal of its operation.
 #[test]
-fn a_void_call_returns_its_last_refusal() -> Result<()> {
+fn a_call_refused_twice_returns_the_later_refusal() -> Result<()> {
     with_place(async |place| {
         let (stock, key) = counter(place, WINDOW).await?;
         let most = Change::new(OpId::new("most")?, i64::MAX);
@@ -87,8 +86,9 @@ fn void_calls_use_no_capacity_of_a_window() -> Result<()> {
     })
 }
 
+/// Upkeep forgets the operation when the memory of its last void call is over.
 #[test]
-fn an_operation_with_void_calls_is_cancelled_and_forgotten() -> Result<()> {
+fn a_cancel_after_a_void_call_fences_the_operation() -> Result<()> {
     with_place(async |place| {
         let (stock, key) = counter(place, WINDOW).await?;
         for op in ["a", "b"] {

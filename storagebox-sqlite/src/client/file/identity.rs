@@ -8,8 +8,7 @@ use storagebox_core::Result;
 
 use crate::error;
 
-/// A file that must stay at its path. SQLite does not notice that the file was removed or replaced, and continues to
-/// use it while other processes use the new file.
+/// A file that must stay at its path, because SQLite does not notice its removal or replacement.
 #[derive(Debug)]
 pub(in crate::client) struct WatchedFile {
     path: PathBuf,
@@ -55,12 +54,12 @@ impl WatchedFile {
     }
 }
 
-/// Returns the identity of the file that is at the path now.
+/// Returns the identity of the file at the path, or `None` if there is no file.
 pub(super) fn at(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().as_ref().map(identity)
 }
 
-/// The device and the inode of a file. No other file has both while this file is open.
+/// The device and the inode of a file, unique while the file is open.
 #[cfg(unix)]
 pub(super) type Identity = (u64, u64);
 
@@ -70,7 +69,7 @@ fn identity(found: &Metadata) -> Identity {
     (found.dev(), found.ino())
 }
 
-/// The identity of a file on Windows. It is empty, because Windows neither removes nor replaces an open file.
+/// The empty identity of a file on Windows, which neither removes nor replaces an open file.
 #[cfg(not(unix))]
 pub(super) type Identity = ();
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use storagebox_core::Result;
 
-/// Returns `Denied` if another user created one of the files in a folder to which every user may write, such as `/tmp`.
-/// All files must be in one folder.
+/// Returns `Denied` if another user created a file in a folder to which every user may write. All files must be in one
+/// folder.
 #[cfg(unix)]
 pub(super) fn check(files: &[PathBuf]) -> Result<()> {
     use std::fs;
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_strangers_file_is_detected_in_a_world_writable_folder() {
+    fn a_file_of_another_user_in_a_public_folder_is_detected() {
         let (me, stranger) = (1_000, 1_001);
         for (mode, folder, file, who, expected) in [
             (0o41777, ROOT, stranger, me, true),

@@ -10,16 +10,14 @@ use storagebox_core::Result;
 use super::identity::{self, Identity, WatchedFile};
 use super::{end_of_links, named};
 
-/// The sidecar files of all connections of this process. SQLite maps the shared memory of a database file once per
-/// process, so a new connection uses the existing mapping even if the file in the folder was removed.
+/// The sidecar files that this process has open. SQLite maps the shared memory of a database file once per process.
 static OPEN_FILES: Mutex<Vec<Weak<SidecarFiles>>> = Mutex::new(Vec::new());
 
 fn lock() -> MutexGuard<'static, Vec<Weak<SidecarFiles>>> {
     OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The write-ahead log and the shared memory of a database file. Both must stay in its folder while a connection is
-/// open.
+/// The write-ahead log and the shared memory of a database file.
 #[derive(Debug)]
 pub(in crate::client) struct SidecarFiles {
     file: (Option<Identity>, PathBuf),
@@ -36,8 +34,7 @@ impl SidecarFiles {
         Ok(Self { file: (identity::at(&end), end), log, memory })
     }
 
-    /// Returns the sidecar files that all connections of this process to the file share. The first connection that has
-    /// read adds its own.
+    /// Returns the entry of `OPEN_FILES` for the same database file, and adds these files if there is no such entry.
     pub(in crate::client) fn shared(self) -> Arc<Self> {
         let mut open_files = lock();
         open_files.retain(|one| one.strong_count() > 0);
@@ -48,7 +45,8 @@ impl SidecarFiles {
         })
     }
 
-    /// Returns `Corrupt` if the sidecar files that the connections of this process share were replaced or removed.
+    /// Returns `Corrupt` if the sidecar files that this process has open for the same database file were replaced or
+    /// removed.
     pub(in crate::client) fn check_shared(&self) -> Result<()> {
         let open_files = lock();
         match self.among(&open_files) {
@@ -80,14 +78,12 @@ impl SidecarFiles {
         self.log.check().and_then(|()| self.memory.check())
     }
 
-    /// Returns whether a connection with these files must never be closed, because its log was removed or replaced:
-    /// SQLite would move that log to the database file and remove the log of other processes.
+    /// Returns whether a connection with these files must never be closed, because its log was removed or replaced.
     pub(in crate::client) fn is_lost(&self) -> bool {
         self.check().is_err() && identity::at(&self.file.1) == self.file.0
     }
 
-    /// Marks these files as lost until the process ends: every later attempt to open the database file returns
-    /// `Corrupt`.
+    /// Marks these files as lost, so that this process cannot open the database file again.
     pub(in crate::client) fn lose(self: Arc<Self>) {
         lock().insert(0, Arc::downgrade(&self));
         mem::forget(self);

@@ -26,7 +26,6 @@ async fn client(folder: &Folder) -> Result<Arc<Client>> {
     Ok(client)
 }
 
-/// Sets a commit hook on the connection that writes.
 async fn hooked(client: &Client, hook: impl Fn() -> bool + Send + 'static) -> Result<()> {
     let mut writing = client.connections().writing(|| true).await?;
     writing.connection().lock_handle().await.unwrap().set_commit_hook(hook);
@@ -34,7 +33,7 @@ async fn hooked(client: &Client, hook: impl Fn() -> bool + Send + 'static) -> Re
     Ok(())
 }
 
-/// Opens a bank with two items, and sets a commit hook.
+/// Opens a bank with two items. A commit fails if `hook` returns `false`.
 async fn bank(folder: &Folder, hook: impl Fn() -> bool + Send + 'static) -> Result<SqliteBank> {
     let client = client(folder).await?;
     let bank = SqliteBank::new(&client, &Namespace::new("namespace")?);
@@ -92,9 +91,9 @@ async fn a_take_whose_statement_fails_at_its_commit_is_unknown() -> Result<()> {
     Ok(())
 }
 
-/// A retry of a change that the counter does not remember could apply the change twice.
+/// A counter that does not remember a change could apply it twice after a retry.
 #[tokio::test]
-async fn a_failed_commit_is_retryable_only_if_it_is_remembered() -> Result<()> {
+async fn a_failed_commit_is_retryable_only_if_changes_are_remembered() -> Result<()> {
     let (key, change) = (Key::new("key")?, Change::new(OpId::new("op")?, 1));
     for (strategy, may_be_repeated) in [(Strategy::Atomic, false), (Strategy::default(), true)] {
         let folder = Folder::new("sqlite-test").unwrap();
@@ -108,7 +107,6 @@ async fn a_failed_commit_is_retryable_only_if_it_is_remembered() -> Result<()> {
     Ok(())
 }
 
-/// Runs SQL on the connection that writes.
 async fn run(client: &Client, sql: &str) -> Result<()> {
     let mut writing = client.connections().writing(|| true).await?;
     raw_sql(AssertSqlSafe(sql.to_owned())).execute(writing.connection()).await.unwrap();
@@ -116,11 +114,11 @@ async fn run(client: &Client, sql: &str) -> Result<()> {
     Ok(())
 }
 
-/// The statement that inserts a record without a version, which no call does.
+/// Inserts a record without a version, which no call of the library does.
 const DAMAGED: &str = "INSERT INTO storagebox_records (namespace, id, state, op, value)
     SELECT number, 'damaged', 'done', 'op', x'00' FROM storagebox_namespaces WHERE kind = 'records'";
 
-/// The first call waits for the file. The other calls, one of which fails, share the next transaction.
+/// The first call waits for the file. The other calls share the next transaction.
 #[tokio::test]
 async fn a_failed_call_fails_no_other_call_of_its_transaction() -> Result<()> {
     let folder = Folder::new("sqlite-test").unwrap();
@@ -150,7 +148,7 @@ async fn a_failed_call_fails_no_other_call_of_its_transaction() -> Result<()> {
     Ok(())
 }
 
-/// The take finds an item and no free page for its claim. The driver does not say how far the take came.
+/// The driver's error does not say what the take has written.
 #[tokio::test]
 async fn a_take_without_a_transaction_on_a_full_disk_is_unknown() -> Result<()> {
     let folder = Folder::new("sqlite-test").unwrap();

@@ -39,7 +39,7 @@ async fn an_unlimited_memory_forgets_no_entity() -> Result<()> {
 
 /// An old version is forgotten at the same time with and without upkeep.
 #[tokio::test]
-async fn a_version_is_forgotten_by_the_clock() -> Result<()> {
+async fn an_entity_version_is_forgotten_without_upkeep() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;
     let entities = split(&store)?;
     changed(&*entities, "entity", EntityChange::Delete, true).await?;
@@ -55,7 +55,7 @@ async fn a_version_is_forgotten_by_the_clock() -> Result<()> {
     Ok(())
 }
 
-/// Checks a commit that adds an entry, and a commit that adds none.
+/// The test makes a commit that adds an entry, and a commit that adds none.
 #[tokio::test]
 async fn a_commit_restarts_the_memory_of_an_entity() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;

@@ -8,10 +8,11 @@ use storagebox_core::{
 
 use super::{Call, call};
 
-/// The keys of entities in every state: with a waiting entry, with a chosen entry, without an entry, and deleted.
+/// The keys of entities in four states: with a waiting entry, with a chosen entry, without an entry, and deleted.
 const ENTITIES: [&str; 4] = ["WAITING", "SETTLED", "FINISHED", "DELETED"];
 
-/// Returns the entities, which join the tokens of the same name, or `None` if the store has no entities.
+/// Returns the entities of the namespace `name`, which join the tokens of the same namespace. Returns `None` if the
+/// store has no entities.
 fn ledger(store: &dyn Backend, name: &str) -> Result<Option<Arc<dyn EntityLedger>>> {
     let joins = Joins { incoming: Some(name.parse()?), outgoing: Some(name.parse()?) };
     match store.entity_ledger(&name.parse()?, &joins) {

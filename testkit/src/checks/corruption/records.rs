@@ -17,7 +17,7 @@ pub const PAST: Duration = MINUTE;
 /// A lease: its id, its operation, and how long it lasts.
 pub type Leased = (&'static str, &'static str, Duration);
 
-/// The leases of every namespace: a lease that lasts, a lease that lapses, and leases that end.
+/// The leases of every namespace: a lease that lasts, a lease that expires, and leases that are ended.
 const LEASES: [Leased; 4] =
     [("LEASED", "OP", HOUR), ("LAPSED", "OP", MINUTE), ("ABORTED", "OP", HOUR), ("COMPLETED", "OP", HOUR)];
 

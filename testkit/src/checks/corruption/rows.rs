@@ -12,7 +12,7 @@ use super::records::{self, Numbers};
 use super::{Call, bank, call, counters, entities, ordered, tokens};
 
 const NAME: &str = "namespace";
-/// The ids of records in every state. Each has the number that its record gets if the first record gets 1.
+/// The ids of records in every state, each with its version number in a store that counts versions from 1.
 const RECORDS: [(&str, u64); 5] = [("DONE", 1), ("PAST", 3), ("REPLACED", 6), ("LEASED", 7), ("COMPLETED", 11)];
 
 /// The contents of a row's cells, by column.
@@ -73,7 +73,7 @@ fn calls(store: &dyn Backend) -> Result<Vec<Call>> {
 
 /// Changes one row of a [filled](fill) store at a time, and then makes a call that reads the row. Checks that an error
 /// of the call fits damaged data, and that nothing was changed if the error says so.
-pub fn whatever(runtime: &Runtime, store: &dyn Backend, tables: &dyn Tables) -> Result<()> {
+pub fn fuzz(runtime: &Runtime, store: &dyn Backend, tables: &dyn Tables) -> Result<()> {
     let rows: BTreeMap<_, _> =
         runtime.block_on(tables.keep())?.into_iter().map(|row| (format!("{} {}", row.table, row.name), row)).collect();
     let known = rows.iter().map(|(name, row)| Value::Map(vec![(name.clone(), map(&row.cells))])).collect();
@@ -105,7 +105,7 @@ impl Scene<'_> {
         })
     }
 
-    /// Returns the row that the edit changes, and its changed cells. A cell that the edit removed is null.
+    /// Returns the row that the input names, with the changed cells. A cell without a value in the input becomes null.
     fn changed(&self, value: &Value) -> Option<(&Row, Cells)> {
         let Value::Map(map) = value else { return None };
         let [(name, Value::Map(cells))] = map.as_slice() else { return None };
@@ -116,7 +116,7 @@ impl Scene<'_> {
         (!changed.is_empty()).then_some((row, changed))
     }
 
-    /// Returns a call that may read the row. The hash of the input decides which.
+    /// Returns one of the calls that may read the row, chosen by a hash of the input.
     fn call(&self, row: &Row, value: &Value) -> &Call {
         let reads = |call: &&Call| {
             let names =
@@ -142,7 +142,7 @@ impl Scene<'_> {
     }
 }
 
-/// Returns whether the kind of an error fits damaged data.
+/// Returns whether damaged data may cause an error of this kind.
 fn is_said(error: &Error) -> bool {
     // Damaged options look like a namespace that was opened with other options. A damaged version looks like a store
     // that is not set up, or that a newer library set up. If only the answer makes no sense, the outcome is unknown.

@@ -41,8 +41,7 @@ pub(super) fn conflict(request: &Request, turn: u64) -> HttpResponse {
     refusal("TransactionConflictException")
 }
 
-/// Returns the cancellation of a transaction for the reason `code` at one of its items. Each turn cancels for the next
-/// item.
+/// Returns the cancellation of a transaction because of one item. `turn` selects the item, and `code` is the reason.
 fn cancelled(request: &Request, turn: u64, code: &str) -> HttpResponse {
     let items = request.json()["TransactItems"].as_array().map_or(0, Vec::len) as u64;
     let reason = |item| match item == turn % items {
@@ -58,8 +57,7 @@ fn cancelled(request: &Request, turn: u64, code: &str) -> HttpResponse {
 const OTHERS: [&str; 4] =
     ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "ItemCollectionSizeLimitExceeded"];
 
-/// Replaces one of the server's reasons for a cancellation by another reason. Each turn replaces the next reason, and
-/// after the last one begins again with the next other reason.
+/// Replaces one reason of a cancellation by one of `OTHERS`. `turn` selects the reason and the replacement.
 pub(super) fn mixed(answer: HttpResponse, turn: u64) -> HttpResponse {
     let mut body = answer.body().bytes().map(json).unwrap_or_default();
     let Some(reasons) = body.get_mut("CancellationReasons").and_then(Value::as_array_mut) else {

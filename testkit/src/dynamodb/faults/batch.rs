@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::answer::with_body;
 use super::request::{Request, json};
 
-/// The half of a batch that was not sent, by table, and the field of the answer in which it is returned.
+/// The second half of a batch, by table, and the field of the answer that returns it as unprocessed.
 pub(super) struct Rest {
     tables: Map<String, Value>,
     field: &'static str,

@@ -46,7 +46,7 @@ impl HttpConnector for Connector {
 }
 
 impl Connector {
-    /// Handles a request, and sends the late requests that are due before it returns the answer.
+    /// Sends a request and then the late requests that are due, and returns the answer to the request.
     async fn pass(&self, request: Request) -> Answer {
         let call = lock(&self.state().late).call();
         let answer = match self.fault(&request) {

@@ -18,21 +18,21 @@ pub enum Fault {
     DropAfter,
     /// The request is applied, and its reply of status 200 is cut in the middle. Refusals arrive whole.
     Torn,
-    /// The server refuses the request because there are too many requests, with
-    /// `ProvisionedThroughputExceededException` and `ThrottlingException` in turn. In `TransactWriteItems` the latter
-    /// is a cancellation for `ThrottlingError`.
+    /// The server refuses the request because there are too many requests. The error is
+    /// `ProvisionedThroughputExceededException` and `ThrottlingException` in turn. Instead of `ThrottlingException`,
+    /// `TransactWriteItems` gets a cancellation for `ThrottlingError`.
     Throttle,
-    /// Another transaction conflicts. A write of one item gets `TransactionConflictException`, and a transaction is
-    /// cancelled for one of its items.
+    /// The request conflicts with another transaction. A write of one item gets `TransactionConflictException`, and a
+    /// transaction is cancelled for one of its items.
     Conflict,
-    /// The server refuses a transaction. One reason of the refusal is replaced by a reason that is not a condition.
-    /// Successive faults use each place, and then the next such reason.
+    /// The server refuses a transaction, and one reason of the refusal is replaced by a reason that is not a failed
+    /// condition. Each further fault of this kind replaces the next reason.
     Mixed,
     /// A transaction with the same token is in progress: `TransactionInProgressException`.
     InProgress,
     /// Half of a batch of two or more items is written or read, and the rest is returned as unprocessed.
     ///
-    /// The request is changed after it was signed, so only servers that check no signature accept it.
+    /// The signature of the changed request is invalid. Only servers that check no signature accept the request.
     Unprocessed,
     /// The request is sent after this delay. Needs a driver that has a timer.
     Delay(Duration),
@@ -41,8 +41,8 @@ pub enum Fault {
     Late,
     /// The connection is lost, and the request is applied only by [`Faults::land`](super::Faults::land).
     Parked,
-    /// The request is applied, and at once applied again; the second reply arrives. A proxy does the same if it resends
-    /// a request that got no reply. Does not apply to `DeleteItem`, whose second reply says nothing about the first.
+    /// The request is applied twice, and the second reply arrives. A proxy that resends a request without a reply does
+    /// the same. Does not apply to `DeleteItem`, because the second reply says nothing about the first deletion.
     Twice,
 }
 

@@ -15,16 +15,16 @@ const LATEST: u64 = 3;
 pub(super) struct Late {
     /// The number of requests so far.
     calls: u64,
-    /// The number of requests so far that were lost and wait for later requests.
+    /// The number of requests so far that were parked with `lands_soon`.
     lates: u64,
     pub(super) parked: VecDeque<Parked>,
 }
 
-/// A request that the server still gets, and the connector that will send it.
+/// A request that will be sent later, and the connector that will send it.
 pub(super) struct Parked {
     request: Request,
     connector: SharedHttpConnector,
-    /// The number of the request after which this request is sent; `None` if only `land` sends it.
+    /// The number of the request after which this request is sent; `None` if only `land` sends this request.
     due: Option<u64>,
 }
 
@@ -34,14 +34,15 @@ impl Late {
         self.calls
     }
 
-    /// Keeps a request until `land`. With `lands_soon`, keeps it at most until one to three more requests have come.
+    /// Keeps a request until `land` sends the request. With `lands_soon`, the request is sent after one to three more
+    /// requests at the latest.
     pub(super) fn park(&mut self, request: Request, connector: SharedHttpConnector, lands_soon: bool) {
         let due = lands_soon.then_some(self.calls + 1 + self.lates % LATEST);
         self.lates += u64::from(lands_soon);
         self.parked.push_back(Parked { request, connector, due });
     }
 
-    /// Removes and returns a request that is due after the answer to the request of this number.
+    /// Removes and returns a request that must be sent after the answer to request number `call`.
     pub(super) fn due(&mut self, call: u64) -> Option<Parked> {
         let first = self.parked.iter().position(|parked| parked.due.is_some_and(|due| due <= call))?;
         self.parked.remove(first)

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use super::fault::Fault;
 
 pub(super) enum Plan {
-    /// Each fault is for the next request, or for the next request of its operation. Later requests get no fault.
+    /// A list of faults, each for the next request or for the next request of the named operation.
     Script(VecDeque<(Option<String>, Fault)>),
     /// This percentage of the requests gets one of these faults.
     Random(Rng, u8, Vec<Fault>),
@@ -33,7 +33,7 @@ impl Plan {
         }
     }
 
-    /// Returns the fault that is planned for the next request, which is of this operation.
+    /// Returns the planned fault of the next request, which is a request for `operation`.
     pub(super) fn next(&mut self, operation: &str) -> Option<Fault> {
         match self {
             Self::Script(script) => {

@@ -4,7 +4,7 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_types::body::SdkBody;
 use serde_json::Value;
 
-/// A request and its operation. It is never shown, because it contains items and the signature.
+/// A request and its operation. This type has no `Debug`, because a request contains items and the signature.
 pub(super) struct Request {
     pub(super) operation: String,
     pub(super) http: HttpRequest,
@@ -23,7 +23,7 @@ impl Request {
         self
     }
 
-    /// Returns a copy. The bodies of DynamoDB's requests are in memory, so a copy always exists.
+    /// Returns a copy. Never `None` for a request to DynamoDB, whose body is in memory.
     pub(super) fn again(&self) -> Option<Self> {
         Some(Self { operation: self.operation.clone(), http: self.http.try_clone()? })
     }

@@ -153,7 +153,7 @@ async fn cancellation_reasons_are_in_the_order_of_the_items() {
 }
 
 #[test]
-fn mixed_fault_uses_each_other_reason_at_each_place() {
+fn mixed_fault_uses_every_reason_for_every_item() {
     let refused = json!({ "Code": "ConditionalCheckFailed", "Item": {} });
     let body = json!({ "CancellationReasons": [refused, refused] }).to_string();
     let answer = || HttpResponse::new(StatusCode::BAD_REQUEST.into(), SdkBody::from(body.clone()));
@@ -170,7 +170,7 @@ fn mixed_fault_uses_each_other_reason_at_each_place() {
 }
 
 #[tokio::test]
-async fn late_requests_are_sent_after_later_requests_or_by_land() {
+async fn late_requests_follow_later_requests_or_a_call_of_land() {
     let world = World::new();
     world.faults.script([Fault::Late, Fault::Late, Fault::Late]);
     for id in ["a", "b", "c"] {
@@ -274,7 +274,7 @@ async fn a_record_holds_what_the_server_received_and_answered() {
 }
 
 #[tokio::test]
-async fn a_parked_request_is_sent_only_by_land() {
+async fn a_parked_request_is_sent_only_when_land_is_called() {
     let world = World::new();
     world.faults.script([Fault::Parked]);
     assert!(world.put("a").await.is_err());

@@ -4,7 +4,7 @@ use storagebox::bank::{ClaimState, HoldState, ItemState, ListedItem};
 use storagebox::values::{ClaimId, Item};
 use storagebox::{Bank, Result};
 
-/// An item that is listed as held or spent by a claim.
+/// A listed item that is held or spent, and the claim that has the item.
 pub(super) struct Claimed {
     item: Item,
     claim: ClaimId,
@@ -31,8 +31,7 @@ impl Claimed {
         Some(Self { item: listed.item, claim, spent })
     }
 
-    /// Checks that the claim shows the item. If it does not, checks whether another program has changed the item or the
-    /// claim.
+    /// Compares the item with its claim, and detects changes by other programs.
     pub(super) async fn look(self, bank: &Bank) -> Result<Verdict> {
         if self.is_shown(bank).await? {
             return Ok(Verdict::Agrees);

@@ -21,7 +21,6 @@ use crate::progress::Progress;
 use claims::Verdict;
 use seen::Seen;
 
-/// The number of claims that are read concurrently.
 const CONCURRENCY: usize = 64;
 /// The maximum number of inconsistent claims that the audit names.
 const NAMED: usize = 10;
@@ -38,13 +37,13 @@ pub(super) async fn run(
     if mismatches.is_empty() { Ok(Exit::Done) } else { Err(Failure::BankAudit(mismatches)) }
 }
 
-/// Returns the counts at the end, and the mismatches.
+/// Audits the bank. Returns the counts at the end of the audit, and the mismatches.
 pub(crate) async fn audit_of(bank: &Bank) -> storagebox::Result<(Counts, Vec<Mismatch>)> {
     let audit = audit(bank).await?;
     Ok((audit.after, audit.mismatches()))
 }
 
-/// The figures of a listing, and the counts before and after it.
+/// The figures of a listing, and the counts before and after the listing.
 #[derive(Debug, Default)]
 struct Audit {
     before: Counts,
@@ -53,10 +52,10 @@ struct Audit {
     without_state: u64,
     listed_again: u64,
     claims: u64,
-    /// Items that another program changed after they were listed.
+    /// The number of items that another program changed after they were listed.
     changed: u64,
     at_odds: u64,
-    /// The first inconsistent claims.
+    /// The ids of the first inconsistent claims, at most `NAMED`.
     named: Vec<ClaimId>,
 }
 
@@ -111,7 +110,7 @@ impl Audit {
         }
     }
 
-    /// Whether no other program was seen to change the bank, so that the sums can be compared.
+    /// Returns whether the audit saw no change by another program.
     fn is_at_rest(&self) -> bool {
         self.before == self.after && self.changed == 0
     }
@@ -119,6 +118,7 @@ impl Audit {
     fn mismatches(&self) -> Vec<Mismatch> {
         let mut compared =
             vec![Check::LISTED_IN_A_STATE.none(self.without_state), Check::CLAIM_SHOWS_ITEM.none(self.at_odds)];
+        // The sums need not agree after a change by another program.
         if self.is_at_rest() {
             compared.extend(self.sums());
         }

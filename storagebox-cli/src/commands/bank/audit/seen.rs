@@ -5,8 +5,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use storagebox::values::Item;
 
-/// The set of listed items. It stores two keyed hashes of 64 bits per item, which collide among ten million items with
-/// a probability below 1 in 10^24.
+/// The set of listed items, as two 64-bit hashes per item. With ten million items, the probability of a collision is
+/// below 1 in 10^24.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     keys: [RandomState; 2],
@@ -14,7 +14,6 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Inserts the item. Returns whether it is new.
     pub(super) fn insert(&mut self, item: &Item) -> bool {
         self.prints.insert(self.keys.each_ref().map(|key| key.hash_one(item)))
     }

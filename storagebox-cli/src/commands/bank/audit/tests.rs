@@ -10,7 +10,7 @@ use super::*;
 use crate::commands::bank::tests::args;
 use crate::commands::faulty::{After, Instead, loses_replies, memory, tampers};
 
-/// Returns a store with eight items: three free, two held, one spent, one spent by a retired claim, and one withdrawn.
+/// Returns a store with eight items: three free, two held, two spent (one by a retired claim), and one withdrawn.
 async fn store() -> Store {
     let store = memory();
     let bank = store.bank("vouchers").unwrap();
@@ -37,7 +37,7 @@ async fn found(store: &Store) -> Vec<(Check, i128)> {
     mismatches.into_iter().map(|mismatch| (mismatch.check, mismatch.found)).collect()
 }
 
-/// Returns the store with a listing that begins with an empty page, and has one entry per page.
+/// Wraps the store so that a listing begins with an empty page and then has one entry per page.
 fn lists_in_dribs(store: &Store) -> Store {
     let bank = store.bank("vouchers").unwrap();
     let one = move |after: Option<&Cursor>| bank.list().page(after, 1).now_or_never().unwrap();
@@ -60,13 +60,13 @@ fn shows_another(store: &Store) -> Store {
     })
 }
 
-/// Returns the store with a bank that answers `Unknown` for every claim.
+/// Wraps the store so that its bank answers `ClaimState::Unknown` for every claim.
 fn forgets_claims(store: &Store) -> Store {
     tampers!(store, GetClaim, |state: &mut ClaimState| *state = ClaimState::Unknown)
 }
 
 #[tokio::test]
-async fn a_sound_bank_passes() {
+async fn audit_of_a_sound_bank_passes() {
     let audit = audited(&store().await).await;
     assert_eq!(audit.mismatches(), []);
     assert_eq!(audit.listed, Counts { free: 3, held: 2, spent: 2, withdrawn: 1 });
@@ -75,12 +75,12 @@ async fn a_sound_bank_passes() {
 }
 
 #[tokio::test]
-async fn an_empty_bank_passes() {
+async fn audit_of_an_empty_bank_passes() {
     assert_eq!(audited(&memory()).await.mismatches(), []);
 }
 
 #[tokio::test(start_paused = true)]
-async fn short_and_empty_pages_and_lost_replies_are_no_mismatch() {
+async fn audit_with_empty_pages_and_lost_replies_passes() {
     for fault in [lists_in_dribs, loses_replies] {
         let audit = audited(&fault(&store().await)).await;
         assert_eq!(audit.mismatches(), []);
@@ -89,7 +89,7 @@ async fn short_and_empty_pages_and_lost_replies_are_no_mismatch() {
 }
 
 #[tokio::test]
-async fn an_item_that_is_listed_twice_is_found() {
+async fn audit_finds_an_item_that_is_listed_twice() {
     // The last entry of a page is also listed in place of the first one.
     let twice = |page: &mut Page<ListedItem>| page.entries[0] = page.entries[page.entries.len() - 1].clone();
     let found = found(&tampers!(store().await, ListItems, twice)).await;
@@ -97,7 +97,7 @@ async fn an_item_that_is_listed_twice_is_found() {
 }
 
 #[tokio::test]
-async fn an_item_that_is_counted_and_not_listed_is_found() {
+async fn audit_finds_an_item_that_is_counted_but_not_listed() {
     let store = store().await;
     let audit = audited(&tampers!(store, ListItems, |page: &mut Page<ListedItem>| drop(page.entries.pop()))).await;
     assert_eq!(audit.mismatches().len(), 1, "{audit:?}");
@@ -106,14 +106,14 @@ async fn an_item_that_is_counted_and_not_listed_is_found() {
 }
 
 #[tokio::test]
-async fn an_item_without_a_state_is_found() {
+async fn audit_finds_an_item_without_a_state() {
     let stateless = |page: &mut Page<ListedItem>| page.entries[0].state = ItemState::Unknown;
     let found = found(&tampers!(store().await, ListItems, stateless)).await;
     assert!(found.contains(&(Check::LISTED_IN_A_STATE, 1)), "{found:?}");
 }
 
 #[tokio::test]
-async fn a_claim_that_does_not_show_its_item_is_found_and_named() {
+async fn audit_names_a_claim_that_does_not_show_its_item() {
     for fault in [shows_another, forgets_claims] {
         let store = fault(&store().await);
         let audit = audited(&store).await;
@@ -126,7 +126,7 @@ async fn a_claim_that_does_not_show_its_item_is_found_and_named() {
 }
 
 #[tokio::test]
-async fn a_spent_item_with_an_unconfirmed_claim_is_found() {
+async fn audit_finds_a_spent_item_with_an_unconfirmed_claim() {
     let audit = audited(&tampers!(store().await, GetClaim, |state: &mut ClaimState| {
         if let ClaimState::Held(held) = state {
             held.hold = HoldState::Forever;
@@ -138,7 +138,7 @@ async fn a_spent_item_with_an_unconfirmed_claim_is_found() {
 
 /// Each held item becomes free between the listing and the reading of its claim.
 #[tokio::test]
-async fn a_change_by_another_program_is_no_mismatch() {
+async fn a_change_by_another_program_does_not_fail_the_audit() {
     let store = store().await;
     let another = store.bank("vouchers").unwrap();
     let releases = store.clone().layer(Instead(move |call: &Call<'_>| {
@@ -154,7 +154,7 @@ async fn a_change_by_another_program_is_no_mismatch() {
 }
 
 #[tokio::test]
-async fn only_the_first_claims_are_named() {
+async fn audit_names_only_the_first_inconsistent_claims() {
     let store = memory();
     let bank = store.bank("vouchers").unwrap();
     bank.add((0..12).map(|n| format!("SAVE-{n}"))).await.unwrap();

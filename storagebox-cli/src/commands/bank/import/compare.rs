@@ -15,13 +15,13 @@ pub(super) struct Comparison {
     ids: u64,
     /// The number of items that are free in the other bank, but not in the importing bank.
     free: u64,
-    /// The number of items that only the importing bank has, or that another id has in the importing bank.
+    /// The number of items in the importing bank that the other bank does not have, or has given to another id.
     foreign: u64,
     /// The number of ids whose claims in the importing bank have ended or hold another item.
     ended: u64,
-    /// The number of items that are listed twice.
+    /// The number of items that the other bank lists twice, with different states or ids.
     doubled: u64,
-    /// The number of items of the other bank whose states are not imported.
+    /// The number of items of the other bank that an import leaves out because of their states.
     left_out: u64,
     pub(super) changed: u64,
     /// The first ids that differ between the banks.

@@ -10,7 +10,6 @@ use storagebox::{Bank, Result};
 use crate::commands::pages::{PAGE, Pages};
 use crate::progress::Progress;
 
-/// The number of claims that are read concurrently.
 const CONCURRENCY: usize = 64;
 
 /// The state of an item, as far as an import needs it.
@@ -28,9 +27,9 @@ pub(super) enum Place {
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     items: HashMap<Item, Place>,
-    /// The number of items that are listed twice: with two ids, or as free and with an id.
+    /// The number of items that are listed twice, with different states or ids.
     pub(super) doubled: u64,
-    /// For each item that is listed with two ids: the id that is not in `items`.
+    /// The larger id of each item that is listed with two ids. The smaller id is in `items`.
     pub(super) second: Vec<ClaimId>,
 }
 
@@ -49,8 +48,7 @@ impl Contents {
         Ok(contents)
     }
 
-    /// Enters a listed item. Of two entries of an item, an entry with an id wins, and of two ids the smaller one, so
-    /// that the order of the listing does not matter.
+    /// Enters a listed item. Of two entries of an item, keeps the entry with an id, or the entry with the smaller id.
     pub(super) fn enter(&mut self, item: Item, place: Place) {
         let Some(known) = self.items.get_mut(&item) else {
             self.items.insert(item, place);
@@ -100,11 +98,12 @@ impl Contents {
     }
 }
 
-/// Returns the item with its `Place`. Reads the claim too, because a listing does not show how long a hold lasts.
+/// Returns the item with its `Place`.
 async fn placed(entry: ListedItem, bank: &Bank) -> Result<(Item, Place)> {
     let place = match entry.state {
         ItemState::Free => Place::Free,
         ItemState::Withdrawn => Place::Aside,
+        // A listing does not show how long a hold lasts.
         ItemState::Held(claim) => match is_for_good(&entry.item, &claim, bank).await? {
             true => Place::Given(claim),
             false => Place::Elsewhere,

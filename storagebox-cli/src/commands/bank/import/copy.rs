@@ -10,7 +10,6 @@ use crate::progress::Progress;
 
 const BATCH: usize = 5_000;
 
-/// The numbers of ids and of free items that this run copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Copied {
     pub(super) ids: u64,
@@ -32,10 +31,10 @@ pub(super) async fn all(there: &Contents, here: &Contents, into: &Bank) -> Resul
     Ok(Copied { ids: missing.len() as u64, free })
 }
 
-/// Returns each id that lacks its item in the importing bank, with the item. Sorts the pairs, so that concurrent
-/// imports work in the same order.
+/// Returns the ids that do not have their items in the importing bank, each with its item.
 pub(super) fn missing<'a>(there: &'a Contents, here: &Contents) -> Vec<(&'a Item, &'a ClaimId)> {
     let mut missing: Vec<_> = there.given().filter(|(item, id)| !has(here, item, id)).collect();
+    // Sorted, so that concurrent imports work in the same order.
     missing.sort_unstable();
     missing
 }
@@ -53,7 +52,7 @@ async fn set_aside(here: &Contents, into: &Bank) -> storagebox::Result<()> {
     Ok(())
 }
 
-/// Makes the item, which is unknown or withdrawn, the only free one, and takes it for the id.
+/// Makes an unknown or withdrawn item the only free item, and takes it for the id.
 async fn give(id: &ClaimId, item: &Item, into: &Bank) -> Result<(), Failure> {
     if into.add([item]).await?.already_present > 0 {
         into.restore([item]).await?;
@@ -65,7 +64,8 @@ async fn give(id: &ClaimId, item: &Item, into: &Bank) -> Result<(), Failure> {
     }
 }
 
-/// Makes the free items of the other bank free in the importing bank. Returns how many of them were not free before.
+/// Makes the free items of the other bank free in the importing bank. Returns the number of items that were not free
+/// before.
 async fn free_all(there: &Contents, here: &Contents, was_set_aside: bool, into: &Bank) -> Result<u64, Failure> {
     let is_free = |item: &&Item| !was_set_aside && here.place(item) == Some(&Place::Free);
     let missing: Vec<_> = there.free().filter(|item| !is_free(item)).cloned().collect();

@@ -8,7 +8,6 @@ use storagebox::{Bank, Result};
 use super::compare::Comparison;
 use crate::progress::Progress;
 
-/// The number of claims that are read concurrently.
 const CONCURRENCY: usize = 64;
 const BATCH: usize = 1_000;
 

@@ -40,7 +40,6 @@ async fn of_store(args: &Import, other: &Store, into: &Bank) -> Result<Imported,
     import(&other.bank(name)?, into).await
 }
 
-/// What was imported, and the differences that remain.
 #[derive(Debug, Default)]
 struct Imported {
     ids: u64,
@@ -51,7 +50,7 @@ struct Imported {
     compared: Comparison,
 }
 
-/// Reads both banks, copies what is missing, and compares both again.
+/// Reads both banks, copies the missing ids and items, and compares both banks again.
 async fn import(from: &Bank, into: &Bank) -> Result<Imported, Failure> {
     let (there, here) = (Contents::read(from).await?, Contents::read(into).await?);
     let mut obstacles = Comparison::obstacles(&there, &here);

@@ -75,7 +75,7 @@ async fn ensure_same(from: &Bank, into: &Bank) {
 }
 
 #[tokio::test]
-async fn each_id_keeps_its_item_and_a_repeat_does_nothing() {
+async fn import_keeps_the_item_of_each_id_and_can_be_repeated() {
     let (from, into) = (source().await, empty());
     let first = imported(&from, &into).await;
     assert_eq!((first.ids, first.free, first.copied.ids, first.copied.free), (3, 4, 3, 4));
@@ -86,7 +86,7 @@ async fn each_id_keeps_its_item_and_a_repeat_does_nothing() {
     assert_eq!(again.verdict().unwrap(), Exit::Done);
 }
 
-/// Kills an import after each possible number of calls, and then runs it once more.
+/// Kills an import at each of its calls in turn. The next import must complete the work.
 #[tokio::test]
 async fn an_import_killed_in_any_step_is_finished_by_the_next_run() {
     let mut stops = 0;
@@ -131,7 +131,7 @@ async fn an_import_that_is_killed_repeatedly_is_finished() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lost_replies_give_no_item_twice() {
+async fn import_with_lost_replies_gives_no_item_twice() {
     let (from, store) = (source().await, memory());
     let into = of(&store);
     assert_eq!(checks(&imported(&from, &of(&loses_replies(&store))).await), []);
@@ -139,7 +139,7 @@ async fn lost_replies_give_no_item_twice() {
 }
 
 #[tokio::test]
-async fn a_bank_with_foreign_items_is_refused_and_unchanged() {
+async fn import_into_a_bank_with_other_items_is_refused() {
     let from = source().await;
     let foreign = empty();
     foreign.add(["OTHER"]).await.unwrap();
@@ -184,7 +184,7 @@ async fn an_id_added_during_an_import_is_imported_by_the_next_run() {
 }
 
 #[tokio::test]
-async fn timed_spent_and_withdrawn_items_are_left_out_and_counted() {
+async fn import_leaves_out_timed_spent_and_withdrawn_items() {
     let (from, into) = (source().await, empty());
     let _ = from.take("for-a-while").for_at_most(Duration::from_secs(60)).await.unwrap();
     let _ = from.confirm("cyd").await.unwrap();
@@ -198,7 +198,7 @@ async fn timed_spent_and_withdrawn_items_are_left_out_and_counted() {
 
 /// The tables of the Python package may list one item as free and with two ids.
 #[test]
-fn an_item_with_two_ids_goes_to_the_smaller_id() {
+fn import_gives_an_item_with_two_ids_to_the_smaller_id() {
     for order in [["ada", "bob"], ["bob", "ada"]] {
         let mut there = Contents::default();
         there.enter(item("A"), Place::Free);
@@ -215,7 +215,7 @@ fn an_item_with_two_ids_goes_to_the_smaller_id() {
 }
 
 #[tokio::test]
-async fn the_answer_names_the_ids_and_no_item() {
+async fn import_answer_names_ids_but_no_items() {
     let args = ["storagebox", "bank", "import", "b", "--from", "memory:"];
     let crate::cli::Command::Bank(crate::cli::Bank::Import(args)) =
         <crate::cli::Cli as clap::Parser>::parse_from(args).command
@@ -234,8 +234,8 @@ async fn the_answer_names_the_ids_and_no_item() {
     assert!(!answer.to_string().contains("SAVE"), "{answer}");
 }
 
-/// An id that was released in the importing bank cannot take an item again. The import must notice this before it
-/// writes anything.
+/// An id that was released in the importing bank cannot take an item again. The import must be refused before its first
+/// write.
 #[tokio::test]
 async fn an_import_of_an_id_whose_claim_has_ended_is_refused() {
     let (from, into) = (source().await, empty());
@@ -251,7 +251,6 @@ async fn an_import_of_an_id_whose_claim_has_ended_is_refused() {
     assert_eq!(states(&into).await, BTreeMap::new(), "something was written");
 }
 
-/// Runs two imports concurrently. No id may get the item of another id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_imports_give_each_id_only_its_own_item() {
     let from = empty();

@@ -78,7 +78,7 @@ async fn an_expired_lease_goes_to_another_operation() {
 }
 
 #[tokio::test]
-async fn begin_with_another_fingerprint_returns_mismatch() {
+async fn begin_returns_mismatch_for_another_fingerprint() {
     let store = memory();
     let begin = async |op: &str, request: &str| {
         answer(&store, &["begin", "order-7", "--op", op, "--fingerprint", request]).await

@@ -19,28 +19,28 @@ use crate::interrupt::ChildEnds;
 use crate::message::{Kind, eprint_message};
 use crate::store;
 
-/// Why a command leaves no record.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stopped {
-    #[error("it cannot be started: {0}")]
+    #[error("the command cannot be started: {0}")]
     Spawn(io::Error),
-    #[error("it cannot be followed: {0}")]
+    #[error("the command cannot be watched: {0}")]
     Follow(#[from] io::Error),
-    #[error("it ended after an interruption: {0}")]
+    #[error("the command ended after an interruption: {0}")]
     Interrupted(ExitStatus),
-    #[error("a signal ended it: {0}")]
+    #[error("a signal ended the command: {0}")]
     BySignal(ExitStatus),
-    #[error("it failed; with --retry-failures a failure is not recorded")]
+    #[error("the command failed; --retry-failures does not record failures")]
     Failed(Ended),
-    #[error("it cannot be recorded: {0}")]
+    #[error("the result cannot be recorded: {0}")]
     Record(#[from] storagebox::Error),
 }
 
-/// Runs the command to its end. Dropping the future kills the command, because another runner may run it next.
+/// Runs the command to its end. Dropping the future kills the command.
 pub(super) async fn run(args: &Run, fence: Fence, live: bool, stage: &Stage) -> Result<Payload, Stopped> {
     // Listens before the command starts, so that its end is not missed.
     let ends = ChildEnds::listen()?;
     let mut child = spawn(args, fence, stage).map_err(Stopped::Spawn)?;
+    // Another runner may run the command after this future is dropped.
     let _before_the_child_is_dropped = KilledOnDrop(stage);
     let result = result(&mut child, ends, args, live, stage).await;
     if result.is_err() {
@@ -81,13 +81,14 @@ fn spawn(args: &Run, fence: Fence, stage: &Stage) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Removes the URLs, because they may hold a password and the output is recorded. Sets another variable, so that a
-/// `storagebox` in the command does not use the default store instead.
+/// Removes the variables with store URLs from the environment of the command.
 fn withhold_url(command: &mut Command) {
+    // A URL may hold a password, and the output of the command is recorded. With `STORAGEBOX_URL_WITHHELD`, a
+    // `storagebox` that the command runs fails instead of using the default store.
     command.env_remove(store::URL).env_remove(store::FROM_URL).env(store::URL_WITHHELD, "1");
 }
 
-/// Waits until the command has ended and its output is complete, but not for the processes that it left behind.
+/// Waits until the command has ended and its output is complete. Does not wait for processes that outlive the command.
 async fn follow(
     pipes: (ChildStdout, ChildStderr),
     end: impl Future<Output = io::Result<Result<u8, Stopped>>>,
@@ -105,10 +106,7 @@ async fn follow(
     try_join3(end, stdout, stderr).await.map(|(ended, (), ())| ended)
 }
 
-/// Waits for the end of the command, and returns the exit code if it is a result. A signal after this changes nothing.
-///
-/// The status is read only after the system has reported the end of a child. A signal that both this program and the
-/// command got arrives before that report, and is handled first.
+/// Waits for the end of the command, and returns the exit code unless a signal interrupted the command.
 async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) -> io::Result<Result<u8, Stopped>> {
     let status = loop {
         ends.next().await;
@@ -118,6 +116,7 @@ async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) 
         }
     };
     stage.leader_ended();
+    // If this program and the command got the same signal, the signal is handled before the status is judged.
     yield_now().await;
     let judged = judged(status, stage);
     if let Ok(exit_code) = judged
@@ -128,10 +127,10 @@ async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) 
     Ok(judged)
 }
 
-/// Returns the exit code if it is a result. Neither an end by a signal nor an exit code after a signal is a result,
-/// because many commands exit with 0 after a signal and leave their work half done.
+/// Returns the exit code, unless a signal interrupted the command.
 fn judged(status: ExitStatus, stage: &Stage) -> Result<u8, Stopped> {
     match status.code() {
+        // After a signal, many commands exit with 0 and leave their work half done.
         _ if stage.was_interrupted() => Err(Stopped::Interrupted(status)),
         None => Err(Stopped::BySignal(status)),
         Some(code) => Ok(u8::try_from(code).unwrap_or(u8::MAX)),

@@ -16,7 +16,7 @@ use super::tree::Tree;
 /// The command-line argument that makes this program run as a guard.
 const GUARD: &str = "guard-a-run";
 
-/// The line that tells the guard to do nothing.
+/// The line that tells the guard to kill no process.
 const DONE: &str = "done\n";
 
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Guard {
     }
 }
 
-/// Tells the guard to do nothing, and does not wait for its end.
+/// Tells the guard to kill no process, and does not wait until the guard has ended.
 impl Drop for Guard {
     fn drop(&mut self) {
         self.tell(DONE);
@@ -66,7 +66,7 @@ fn myself() -> Option<std::path::PathBuf> {
     }
 }
 
-/// Runs the guard if this process was started as one. Returns whether this process is a guard.
+/// Runs the guard if this process was started as a guard. Returns whether this process is a guard.
 pub(crate) fn was_asked_for() -> bool {
     let is_guard = std::env::args_os().skip(1).eq([OsStr::new(GUARD)]);
     if is_guard {

@@ -40,7 +40,7 @@ use stage::Stage;
 pub(super) use tree::adopt_orphans;
 use watched::Watched;
 
-/// The standard outputs, which show the output of the command.
+/// The standard output and the standard error of this program, which show the output of the command.
 pub(super) struct Outputs<'a> {
     pub stdout: &'a mut (dyn Write + Send),
     pub stderr: &'a mut (dyn Write + Send),
@@ -107,12 +107,13 @@ fn fingerprint(args: &Run) -> Result<Fingerprint, Error> {
     args.fingerprint.clone().map_or_else(|| of_command_line(args), Ok)
 }
 
-/// Hashes the command line, because an argument may be a secret or longer than a fingerprint. Each argument is hashed
-/// with its length, so that different command lines differ.
+/// Returns a hash of the command line.
 fn of_command_line(args: &Run) -> Result<Fingerprint, Error> {
+    // Hashed, because an argument may be secret or too long.
     let mut hash = Sha256::new();
     for argument in &args.command {
         let bytes = argument.as_encoded_bytes();
+        // Without the lengths, the arguments `ab`, `c` and the arguments `a`, `bc` would have the same hash.
         hash.update((bytes.len() as u64).to_be_bytes());
         hash.update(bytes);
     }

@@ -12,8 +12,8 @@ use super::record::{Ended, Output};
 
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// How long output is still read after the end of the command. In this time a filter that the command did not wait for
-/// writes its last lines.
+/// How long to read output after the end of the command. A process that filters the output may still write its last
+/// lines.
 const LAST_LOOK: Duration = Duration::from_millis(500);
 
 /// The output that came through a pipe: as many bytes as a record can hold, and the number of all bytes.
@@ -21,7 +21,7 @@ const LAST_LOOK: Duration = Duration::from_millis(500);
 pub(super) struct Stream {
     kept: Vec<u8>,
     bytes: u64,
-    /// The error that kept a part of the output from being shown. A closed pipe is no error.
+    /// The error that stopped the output from being shown. A closed pipe is not an error.
     pub(super) unshown: Option<io::Error>,
 }
 
@@ -46,9 +46,7 @@ impl<T: AsyncRead + Unpin> Pipe for T {
 }
 
 impl Stream {
-    /// Keeps the bytes of the pipe and copies them to `to`, until the pipe is closed or `over` reports the end of the
-    /// command. After the end of the command, reads the bytes that wait in the pipe, and later bytes only if the pipe
-    /// is closed soon. If the reader of `to` has gone, the command keeps running.
+    /// Copies the bytes of the pipe to `to`, and keeps them, until `over` reports the end of the command.
     pub(super) async fn tee(
         &mut self,
         mut from: impl Pipe,
@@ -67,6 +65,8 @@ impl Stream {
             }
             self.pass(&chunk[..read], &mut to).await;
         }
+        // Bytes that already wait in the pipe belong to the output. Later bytes count only if the pipe is closed within
+        // `LAST_LOOK`.
         let written = from.waiting_bytes()?;
         for chunk in [rest(&mut from, written).await?, late(&mut from).await?] {
             self.pass(&chunk, &mut to).await;
@@ -91,15 +91,14 @@ impl Stream {
     }
 }
 
-/// Reads this number of bytes, which wait in the pipe.
+/// Reads the given number of bytes, which already wait in the pipe.
 async fn rest(from: &mut impl Pipe, bytes: u64) -> io::Result<Vec<u8>> {
     let mut rest = vec![];
     from.take(bytes).read_to_end(&mut rest).await?;
     Ok(rest)
 }
 
-/// Reads until the pipe is closed. Returns no bytes if the pipe stays open or holds too many bytes, because such bytes
-/// are not the output of the command.
+/// Reads until the pipe is closed. Returns no bytes if the pipe stays open or holds too many bytes.
 async fn late(from: &mut impl Pipe) -> io::Result<Vec<u8>> {
     let mut late = vec![];
     let most = MAX_PAYLOAD_BYTES as u64 + 1;

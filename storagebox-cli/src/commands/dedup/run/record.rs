@@ -6,14 +6,12 @@ use storagebox::values::MAX_PAYLOAD_BYTES;
 
 use crate::answer::Answer;
 
-/// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub exit_code: u8,
     pub output: Output,
 }
 
-/// What a command wrote.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Output {
     Kept {
@@ -30,7 +28,7 @@ pub(crate) enum Output {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
-    /// The version of this format. The name of this field distinguishes a run from other recorded values.
+    /// The version of this format. The name of this field distinguishes a recorded run from other recorded values.
     storagebox_run: u8,
     exit_code: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +42,7 @@ struct Header {
 const VERSION: u8 = 1;
 
 impl Ended {
-    /// Creates the description of the end of a command, without the output if it does not fit into a record.
+    /// Describes how a command ended. Leaves the output out if it does not fit into a record.
     pub(super) fn with(exit_code: u8, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
         let bytes = (stdout.len() + stderr.len()) as u64;
         let ended = Self { exit_code, output: Output::Kept { stdout, stderr } };
@@ -58,7 +56,6 @@ impl Ended {
         Payload::new(self.encoded())
     }
 
-    /// Returns the run that a value records, if it records one.
     pub(crate) fn recorded_in(value: &Payload) -> Option<Self> {
         let end = value.as_bytes().iter().position(|byte| *byte == b'\n')?;
         let (header, rest) = (&value.as_bytes()[..end], &value.as_bytes()[end + 1..]);
@@ -74,7 +71,6 @@ impl Ended {
         (header.storagebox_run == VERSION).then_some(Self { exit_code: header.exit_code, output })
     }
 
-    /// Adds the exit code and the output to an answer.
     pub(crate) fn shown(&self, answer: Answer) -> Answer {
         let answer = answer.figure("exit_code", self.exit_code.into());
         match &self.output {
@@ -143,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_no_run_is_not_read_as_a_run() {
+    fn a_plain_value_is_not_read_as_a_recorded_run() {
         for value in [
             "",
             "paid",

@@ -12,29 +12,28 @@ use crate::interrupt::{ENDS, ONE_REQUEST, Signal};
 use super::guard::Guard;
 use super::tree::Tree;
 
-/// How long a killed process may take to end. It may never end if the system holds it or if it belongs to another user.
+/// How long a killed process may take to end. A process of another user may never end.
 pub(super) const DEATH: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// The command has not started: the store was not asked yet, or another runner has the lease.
+    /// The command has not started, because the store was not called yet or another runner has the lease.
     #[default]
     Waiting,
-    /// The command runs, or has ended without a result and left processes.
+    /// The command runs, or has ended without a result and may have left processes.
     Running(Tree),
-    /// The command has ended without a result, and no process of it is left.
+    /// The command has ended without a result, and no process that it started still runs.
     Gone,
-    /// The command has ended by itself with this code. Processes that it left may keep running if the result is
-    /// recorded.
+    /// The command has ended by itself with this exit code.
     Ended(u8, Tree),
 }
 
-/// The requests to end while the command runs.
+/// The signals that asked for the end of the command while the command was running.
 #[derive(Debug, Default)]
 struct Requests {
     first: Option<Instant>,
     heard: Vec<Signal>,
-    /// When the command was first killed.
+    /// The time of the first attempt to kill the command.
     forced: Option<Instant>,
 }
 
@@ -68,13 +67,13 @@ struct State {
     /// Whether another runner had the lease.
     waited: bool,
     requests: Requests,
-    /// The number of requests since the command ended.
+    /// The number of requests to end since the command ended.
     asked_at_the_end: u32,
     unshown: Option<io::Error>,
     guard: Option<Guard>,
 }
 
-/// The state of a run, which its parts share.
+/// The state of a run, shared by the code that runs the command, handles signals and records the result.
 #[derive(Debug, Default)]
 pub(super) struct Stage {
     state: Mutex<State>,
@@ -85,7 +84,7 @@ impl Stage {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that another runner has the lease. Returns whether that is new.
+    /// Notes that another runner has the lease. Returns true only at the first call.
     pub(super) fn wait(&self) -> bool {
         let mut state = self.lock();
         !std::mem::replace(&mut state.waited, true)
@@ -111,7 +110,7 @@ impl Stage {
         state.guard = None;
     }
 
-    /// Notes that the command has ended. Its process id may be reused.
+    /// Notes that the command has ended, and forgets the id of its first process.
     pub(super) fn leader_ended(&self) {
         let mut state = self.lock();
         if let Phase::Running(tree) = state.phase {
@@ -144,7 +143,7 @@ impl Stage {
         }
     }
 
-    /// Returns the processes of the command, unless it has a result.
+    /// Returns the processes of the command, unless the command has a result.
     pub(super) fn tree(&self) -> Option<Tree> {
         match self.lock().phase {
             Phase::Running(tree) => Some(tree),
@@ -152,28 +151,26 @@ impl Stage {
         }
     }
 
-    /// Notes why the output of the command could not be written.
     pub(super) fn could_not_show(&self, why: Option<io::Error>) {
         self.lock().unshown = why;
     }
 
-    /// Returns why the output of the command could not be written.
     pub(super) fn unshown(&self) -> Option<io::Error> {
         self.lock().unshown.take()
     }
 
-    /// Whether the command was asked to end.
+    /// Returns whether the command was asked to end.
     pub(super) fn was_interrupted(&self) -> bool {
         self.lock().requests.first.is_some()
     }
 
-    /// Whether the command was killed on request.
+    /// Returns whether the command was killed on request.
     pub(super) fn insists(&self) -> bool {
         self.lock().requests.forced.is_some()
     }
 
-    /// Handles a signal. Returns whether this process must end at once. A running command gets the signal, and a later
-    /// request kills it. The result of an ended command is still recorded, unless the request is repeated.
+    /// Handles a signal, and returns whether this process must end at once. A running command gets the signal, and is
+    /// killed at a later request to end.
     #[allow(clippy::disallowed_methods, reason = "people and programs send signals in real time")]
     pub(super) fn hears(&self, signal: Signal) -> bool {
         let mut state = self.lock();
@@ -192,6 +189,7 @@ impl Stage {
                 }
                 asks == Asks::ToLeave
             }
+            // The first request to end is ignored, so that the result is recorded.
             Phase::Ended(..) | Phase::Gone => {
                 state.asked_at_the_end += u32::from(ENDS.contains(&signal));
                 state.asked_at_the_end > 1

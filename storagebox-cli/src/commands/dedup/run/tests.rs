@@ -27,8 +27,7 @@ struct Ran {
     stderr: Vec<u8>,
 }
 
-/// Runs the command. Returns the exit code, and the JSON or the replayed output. The output of a command that runs now
-/// goes to the output of the test.
+/// Runs the command, and returns the exit code and the JSON or the replayed output.
 async fn ran(store: &Store, args: &Run, as_json: bool) -> Result<Ran, RunFailure> {
     let (mut stdout, mut stderr) = (vec![], vec![]);
     let to = Outputs { stdout: &mut stdout, stderr: &mut stderr, as_json };
@@ -43,7 +42,7 @@ async fn json_of(store: &Store, args: &Run) -> Value {
 const TALKS: [&str; 3] = ["sh", "-c", r"printf 'out\377\n'; printf 'err\0' >&2; echo x >> $0; exit 7"];
 
 #[tokio::test]
-async fn later_callers_get_the_output_of_the_one_run() {
+async fn later_callers_get_the_output_of_the_first_run() {
     let (store, folder) = (memory(), Folder::new("cli-test").unwrap());
     let file = folder.path().join("runs");
     let run = args(&[], &[&TALKS[..], &[file.to_str().unwrap()]].concat());
@@ -62,7 +61,7 @@ async fn later_callers_get_the_output_of_the_one_run() {
 }
 
 #[tokio::test]
-async fn a_failure_is_run_again_with_retry_failures() {
+async fn a_failed_command_is_run_again_with_retry_failures() {
     let store = memory();
     let run = args(&["--retry-failures"], &["sh", "-c", "exit 7"]);
     for _ in 0..2 {
@@ -75,7 +74,7 @@ async fn a_failure_is_run_again_with_retry_failures() {
 }
 
 #[tokio::test]
-async fn an_id_with_another_command_is_refused() {
+async fn another_command_for_the_same_id_is_refused() {
     let store = memory();
     json_of(&store, &args(&[], &["echo", "a b"])).await;
     for other in [&["echo", "a", "b"][..], &["echo", "a b", ""], &["echo"]] {
@@ -86,7 +85,7 @@ async fn an_id_with_another_command_is_refused() {
 }
 
 #[tokio::test]
-async fn a_value_that_is_no_run_is_not_replayed() {
+async fn a_recorded_plain_value_is_not_replayed() {
     let store = memory();
     let records = store.dedup("records").unwrap();
     let _ = records.record("nightly", "paid").keep(Retention::Forever).by("ada").await.unwrap();
@@ -116,7 +115,7 @@ async fn a_command_that_cannot_be_run_leaves_the_id_free() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_whose_wait_is_over_exits_with_still_running() {
+async fn a_caller_exits_after_its_wait_if_the_command_still_runs() {
     let store = memory();
     let _ = store.dedup("records").unwrap().begin("nightly").by("other").await.unwrap();
     for wait in ["0s", "10s"] {
@@ -127,7 +126,7 @@ async fn a_caller_whose_wait_is_over_exits_with_still_running() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dead_runner_is_waited_for_until_its_lease_expires() {
+async fn callers_wait_until_the_lease_of_a_dead_runner_expires() {
     let store = memory();
     let Begun::Started(dead) = store.dedup("records").unwrap().begin("nightly").by("dead").await.unwrap() else {
         panic!("nobody else is here")
@@ -140,7 +139,8 @@ async fn a_dead_runner_is_waited_for_until_its_lease_expires() {
     assert_eq!(id, "nightly");
 }
 
-/// Returns a store that takes leases away, or fails the first `refusals` attempts to record a result.
+/// Returns a store that ends every lease early if `takes_away` is true, and fails the first `refusals` attempts to
+/// record a result.
 fn bad(takes_away: bool, refusals: usize) -> Store {
     let refusals = AtomicUsize::new(refusals);
     memory().layer(Instead(move |call: &Call<'_>| -> Result<Option<Response>> {

@@ -25,10 +25,10 @@ use crate::interrupt::{ENDS, Signal};
 
 pub(in crate::commands::dedup) use adopted::adopt_orphans;
 
-/// How long processes that a command left may take to end after SIGTERM.
+/// How long processes that outlive the command may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The time between two checks for processes.
+/// The pause between two checks for processes that outlive the command.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The first process of the command, and how to reach the processes that it started.
@@ -55,7 +55,6 @@ impl Tree {
         Some(Self { leader, has_group, leader_is_there: true })
     }
 
-    /// Returns the command's own group, if it has one.
     pub(super) fn group(self) -> Option<Pid> {
         self.has_group.then_some(self.leader)
     }
@@ -86,7 +85,7 @@ impl Tree {
         self.send(Signal::KILL);
     }
 
-    /// Sends the signal to all processes. Ignores a process that has just ended.
+    /// Sends the signal to all processes of the command. Ignores a process that has just ended.
     fn send(self, signal: Signal) {
         let by_group = self.has_group && (self.leader_is_there || !adopted::are_known());
         if by_group {
@@ -104,28 +103,24 @@ impl Tree {
         }
     }
 
-    /// Reaps the orphans that have ended.
     pub(super) fn reap(self) {
         adopted::reap(self.leader_is_there.then_some(self.leader));
     }
 
-    /// Returns the orphans that still run.
     fn orphans(self) -> Vec<Pid> {
         adopted::orphans(self.leader_is_there.then_some(self.leader))
     }
 
-    /// Returns whether no process is left. Reads the orphans twice, because Linux may omit an orphan while another one
-    /// ends.
+    /// Returns whether no process is left.
     fn is_gone(self) -> bool {
         self.reap();
         let has_group = self.has_group && !adopted::are_known() && test_kill_process_group(self.leader).is_ok();
+        // Reads the orphans twice, because Linux may omit an orphan while another orphan ends.
         !has_group && self.orphans().is_empty() && self.orphans().is_empty()
     }
 
-    /// Ends the processes that the command left: sends SIGTERM, waits for the time `GRACE`, and then kills them. Kills
-    /// them at once if `insists` is true. Returns whether no process is left.
-    ///
-    /// This works from the top down, because the children of a process become orphans when the process ends.
+    /// Ends the processes that outlive the command, and returns whether all have ended. Sends SIGTERM, and SIGKILL
+    /// after the time `GRACE` or as soon as `insists` returns true.
     #[allow(clippy::disallowed_methods, reason = "processes end in real time")]
     pub(super) async fn end(self, insists: impl Fn() -> bool) -> bool {
         let begun = Instant::now();
@@ -153,7 +148,7 @@ impl Tree {
     }
 }
 
-/// Whether signals of the terminal reach the group of this program.
+/// Returns whether signals of the terminal reach the group of this program.
 fn is_in_the_foreground() -> bool {
     let foreground = File::open("/dev/tty").and_then(|terminal| Ok(tcgetpgrp(&terminal)?));
     foreground.is_ok_and(|foreground| foreground == getpgrp())

@@ -9,8 +9,8 @@ use rustix::process::{Pid, WaitOptions, getpgid, getpid, set_child_subreaper, wa
 /// by `exec`.
 static OTHERS: OnceLock<Mutex<Vec<Pid>>> = OnceLock::new();
 
-/// Makes this program the parent of every process of a command that loses its parent. If the system refuses, signals
-/// reach only the group of the command.
+/// Makes this program the parent of all orphans of a command. If the system refuses, signals reach only the group of
+/// the command.
 pub(in crate::commands::dedup) fn adopt_orphans() {
     let me = getpid();
     if me == Pid::INIT || set_child_subreaper(Some(me)).is_ok() {
@@ -18,9 +18,9 @@ pub(in crate::commands::dedup) fn adopt_orphans() {
     }
 }
 
-/// Returns whether all orphans belong to the command. The first process of a container also gets the orphans of other
-/// programs.
+/// Returns whether all orphans belong to the command.
 pub(super) fn are_known() -> bool {
+    // The first process of a container also gets the orphans of other programs.
     OTHERS.get().is_some() && getpid() != Pid::INIT
 }
 
@@ -31,7 +31,7 @@ pub(super) fn leave_out(process: Pid) {
     }
 }
 
-/// Returns the orphans of the command, if they are known.
+/// Returns the orphans of the command. Returns no orphan if [`are_known`] returns false.
 pub(super) fn orphans(leader: Option<Pid>) -> Vec<Pid> {
     if are_known() { came(leader) } else { vec![] }
 }
@@ -64,7 +64,6 @@ pub(super) fn below(process: Pid) -> Vec<Pid> {
     below
 }
 
-/// Returns the children of a process. Linux lists them per thread.
 fn children(process: Pid) -> Vec<Pid> {
     let tasks = fs::read_dir(format!("/proc/{}/task", process.as_raw_nonzero())).into_iter().flatten().flatten();
     let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());

@@ -9,9 +9,9 @@ use crate::script::Script;
 
 type Read = fn(&Answer) -> Result<()>;
 
-/// Passes mutations of the known answers to each reader. A reader must return a value, or an error that says that the
-/// answer makes no sense.
-pub(crate) fn whatever(script: &'static Script, known: &[&[&str]], readers: &[Read]) {
+/// Passes mutations of the known answers to each reader. Panics unless the reader returns a value, `Corrupt` or
+/// `OutcomeUnknown`.
+pub(crate) fn fuzz(script: &'static Script, known: &[&[&str]], readers: &[Read]) {
     let known = known.iter().map(|texts| Any::texts(texts)).collect();
     storagebox_fuzz::values(known, |value| {
         for read in readers {
@@ -26,7 +26,6 @@ fn makes_no_sense(outcome: &Result<()>) -> bool {
     outcome.as_ref().is_err_and(|error| senseless.contains(&error.kind()))
 }
 
-/// Converts a value to what Redis would answer.
 fn answered(value: &Any) -> Value {
     match value {
         Any::Nothing => Value::Nil,

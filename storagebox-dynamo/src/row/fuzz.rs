@@ -9,8 +9,8 @@ use super::{Attributes, Row};
 
 type Read = fn(&Row) -> Result<()>;
 
-/// Passes edits of the known rows to each reader, which must read them or return `Corrupt`.
-pub(crate) fn whatever(known: &[Row], readers: &[Read]) {
+/// Edits the known rows, and passes each edited row to the readers, which must read it or return `Corrupt`.
+pub(crate) fn fuzz(known: &[Row], readers: &[Read]) {
     storagebox_fuzz::values(known.iter().map(any_of).collect(), |value| {
         let Any::Map(map) = value else { return };
         let row = Row(attributes(map));
@@ -65,7 +65,7 @@ fn attribute(value: &Any) -> AttributeValue {
     }
 }
 
-/// Converts a list of bytes or of numbers into a set, because no row of ours has such a list.
+/// Converts a list of bytes or of numbers into a set, because the rows of this library have no such list.
 fn set(list: &[Any]) -> Option<AttributeValue> {
     let bytes = |value: &Any| if let Any::Bytes(bytes) = value { Some(Blob::new(bytes.clone())) } else { None };
     let number = |value: &Any| if let Any::Number(number) = value { Some(number.to_string()) } else { None };
