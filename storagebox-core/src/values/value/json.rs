@@ -60,7 +60,9 @@ mod tests {
 
     #[test]
     fn error_for_unreadable_json_does_not_show_the_json() {
-        for (text, why) in [("\"hunter2\"", "does not fit the requested type"), ("hunter2", "not JSON"), ("", "not JSON")] {
+        for (text, why) in
+            [("\"hunter2\"", "does not fit the requested type"), ("hunter2", "not JSON"), ("", "not JSON")]
+        {
             let error = Payload::new(text).unwrap().parse_json::<u64>().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt);
             let shown = format!("{error} {error:?}");
