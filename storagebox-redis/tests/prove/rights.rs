@@ -1,7 +1,8 @@
 //! Runs the suite without each right of the README's list: first with the right missing from the beginning, then with
-//! the right repeatedly taken away and restored. Cases fail, because their calls are `Denied`. No call is `Corrupt` or
-//! unknown, and once the right is restored, nothing is lost.
+//! the right repeatedly taken away and restored. Cases fail, because their calls are `Denied`. No call is `Corrupt`, no
+//! answer is lost, and once the right is restored, no item is lost.
 
+use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -42,13 +43,17 @@ struct Heard {
 impl Layer for Heard {
     async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         let answer = next.run().await;
-        match answer.as_ref().map_err(|error| (error.kind(), error.certainty())) {
-            // A call of many steps may have done some of them.
-            Err((ErrorKind::Denied, _)) => drop(self.denied.fetch_add(1, Ordering::SeqCst)),
-            Err((ErrorKind::Corrupt, _) | (_, Certainty::Unknown)) => {
-                lock(&self.faults).push(format!("{}: {:?}", call.operation(), answer.as_ref().err()));
+        if let Err(error) = &answer {
+            // In cases of ER-5, a refused call is `OutcomeUnknown` without an error of the driver.
+            let is_lost = error.certainty() == Certainty::Unknown && error.source().is_some();
+            match error.kind() {
+                // A call of many steps may have done some of them.
+                ErrorKind::Denied => drop(self.denied.fetch_add(1, Ordering::SeqCst)),
+                kind if kind == ErrorKind::Corrupt || is_lost => {
+                    lock(&self.faults).push(format!("{}: {error:?}", call.operation()));
+                }
+                _ => {}
             }
-            _ => {}
         }
         answer
     }
