@@ -15,7 +15,8 @@ pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 /// The function that makes a call in a transaction, and may run again in another transaction.
 pub(crate) type Make<A, T> = for<'c, 's> fn(&'c mut Step<'s>, &'c A) -> BoxFuture<'c, Result<T>>;
 
-/// The function that makes a call without a transaction, or returns `None` if the call needs a transaction.
+/// The function that makes a call without a transaction: each of its statements commits by itself. Returns `None` if
+/// the statements changed nothing and the call needs a transaction.
 pub(crate) type Once<A, T> = for<'c, 's> fn(&'c mut Step<'s>, &'c A) -> BoxFuture<'c, Result<Option<T>>>;
 
 /// A call without the types of its arguments and its answer.
@@ -48,7 +49,7 @@ impl Progress {
         !matches!(begun, Err(WITHDRAWN))
     }
 
-    /// Marks a call that changed nothing as waiting again.
+    /// Marks a call that changed nothing as waiting again. A withdrawn call stays withdrawn.
     pub(super) fn wait_again(&self) {
         self.ends.store(false, Ordering::SeqCst);
         let _withdrawn = self.stage.compare_exchange(BEGUN, WAITING, Ordering::SeqCst, Ordering::SeqCst);
@@ -68,7 +69,7 @@ impl Progress {
         self.stage.load(Ordering::SeqCst) == WITHDRAWN
     }
 
-    /// Withdraws the call. Returns `false` if the call has begun.
+    /// Withdraws the call. Returns `false` if the call has begun: then the call continues, but is not retried.
     fn withdraw(&self) -> bool {
         self.stage.swap(WITHDRAWN, Ordering::SeqCst) != BEGUN
     }
@@ -132,7 +133,8 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
 
     /// Returns the function that makes the call without a transaction, if the call needs no transaction.
     fn at_once(&self) -> Option<Once<A, T>> {
-        // The first transaction on a namespace compares `remember` with the stored memory.
+        // With a `remember`, the first call on a namespace needs a transaction, which compares `remember` with the
+        // stored memory.
         let is_judged = self.inner.settings.options.remember.is_none();
         self.once.filter(|_| self.place.as_ref().is_some_and(|place| is_judged || place.is_open()))
     }

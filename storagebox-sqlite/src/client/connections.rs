@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use super::file::{self, SidecarFiles, WatchedFile};
 use super::opened::Opened;
 use super::readers::Readers;
+use super::task::stopped;
 use super::writer_slot::{WriterGuard, WriterSlot};
 use super::{Ask, Pauses, library, log};
 use crate::config::Settings;
@@ -110,17 +111,25 @@ impl Connections {
         if matches!(self, Self::Own(own) if own.writer.try_lock().is_err()) {
             return Ok(());
         }
-        let mut writing = self.writing(|| true).await?;
-        let checked = library::check_writable(writing.connection()).await;
-        checked.map_err(|error| self.explained(error))?;
-        writing.remember_sidecars().map(|()| writing.end(true))
+        self.without_waiting(library::WRITABLE).await
     }
 
     /// Moves the write-ahead log into the database file and truncates the log, as far as the file is not in use.
     pub(crate) async fn checkpoint(&self) -> Result<()> {
+        self.without_waiting(library::CHECKPOINT).await
+    }
+
+    /// Runs a statement, or does nothing if another connection is using the file.
+    async fn without_waiting(&self, sql: &'static str) -> Result<()> {
+        if let Self::Shared(pool) = self {
+            let pool = pool.clone();
+            // Dropping the call does not stop this task, so the connection always gets its busy timeout back.
+            let task = tokio::spawn(async move { library::without_waiting(&mut *pool.acquire().await?, sql).await });
+            return task.await.map_err(|_| stopped())?.map_err(|error| self.explained(error));
+        }
         let mut writing = self.writing(|| true).await?;
-        let moved = library::checkpoint(writing.connection()).await;
-        moved.map_err(|error| self.explained(error))?;
+        let executed = library::without_waiting(writing.connection(), sql).await;
+        executed.map_err(|error| self.explained(error))?;
         writing.remember_sidecars().map(|()| writing.end(true))
     }
 
@@ -141,6 +150,7 @@ impl Connections {
             Self::Shared(pool) => {
                 let options = pool.connect_options();
                 let path = options.get_filename();
+                // Databases in memory have no file, and count as the same.
                 is_same(path, file) || !path.exists() && !file.exists()
             }
         }

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The longest time for which a process writes without a break.
+/// The longest time for which a process writes without a break. Without breaks, other processes rarely find the file
+/// free.
 const LONGEST: Duration = Duration::from_millis(250);
 
 /// The length of a break, longer than the longest pause of a waiting process (`Pauses`).

@@ -6,7 +6,10 @@ use storagebox_core::{Error, Result};
 use crate::config::Synchronous;
 use crate::error;
 
-const WRITABLE: &str = include_str!("../../sql/store/writable.sql");
+pub(super) const WRITABLE: &str = include_str!("../../sql/store/writable.sql");
+
+/// Moves the write-ahead log into the database file and truncates the log.
+pub(super) const CHECKPOINT: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// The oldest supported version of SQLite. Earlier versions can lose committed changes when they restart a write-ahead
 /// log.
@@ -44,18 +47,14 @@ fn judge(found: &str) -> Result<()> {
     Err(Error::misconfigured("SQLite", why).on("sqlite"))
 }
 
-/// Returns an error if the file is read-only. A file to which another connection is writing counts as writable.
+/// Changes nothing. Returns an error if the file is read-only.
 pub(crate) async fn check_writable(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     without_waiting(connection, WRITABLE).await
 }
 
-/// Moves the write-ahead log into the database file and truncates the log, as far as no other connection uses the file.
-pub(super) async fn checkpoint(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    without_waiting(connection, "PRAGMA wal_checkpoint(TRUNCATE)").await
-}
-
-/// Runs a statement that need not be executed while other connections use the file.
-async fn without_waiting(connection: &mut SqliteConnection, sql: &'static str) -> Result<(), sqlx::Error> {
+/// Runs a statement, or does nothing if another connection is using the file. Dropping the future may leave the busy
+/// timeout of the connection at 0.
+pub(super) async fn without_waiting(connection: &mut SqliteConnection, sql: &'static str) -> Result<(), sqlx::Error> {
     // A connection of the caller's pool would wait for its busy timeout, for example until a transaction of the same
     // task ends, which itself waits for this call.
     let timeout: i64 = query_scalar("PRAGMA busy_timeout").fetch_one(&mut *connection).await?;

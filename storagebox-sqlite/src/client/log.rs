@@ -6,7 +6,7 @@ use super::store_info::has_tables;
 
 pub(crate) const MODE: &str = "wal";
 
-/// Turns on the write-ahead log of a file that has tables but no log.
+/// Turns on the write-ahead log of a file that has tables but no log, as after `VACUUM INTO` or a restored dump.
 pub(super) async fn keep(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     if !is_kept(connection).await? && has_tables(connection).await? {
         begin(connection).await?;

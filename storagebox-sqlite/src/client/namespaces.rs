@@ -118,7 +118,7 @@ impl OpenNamespace {
     }
 
     /// Runs one reading statement, and returns its rows. The first two arguments of the statement are the namespace's
-    /// name and the time.
+    /// name and the time before the statement runs.
     pub(crate) async fn look(
         self: &Arc<Self>,
         operation: &'static str,

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-/// The shortest and the longest pause, in microseconds.
+/// The shortest and the longest pause, in microseconds. The pauses of a call that has waited long are not longer.
 const BOUNDS: (u64, u64) = (500, 2_500);
 
-/// The number of pauses that give another process enough time to create a file.
+/// The number of pauses that together take longer than another process needs to create a file.
 const FEW: u32 = 20;
 
 #[derive(Debug)]

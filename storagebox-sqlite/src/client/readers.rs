@@ -47,7 +47,8 @@ impl Readers {
         self.options.connect().await
     }
 
-    /// Runs a reading statement. Returns an error if the log was replaced or removed.
+    /// Runs a reading statement. Returns an error if the log was replaced or removed. Keeps the connection for the next
+    /// read only if the file has a log.
     pub(super) async fn look(&self, mut reader: Opened, ask: Ask<'_>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         let rows = ask.fetch_all(reader.connection()).await;
         if rows.is_ok() {

@@ -19,9 +19,11 @@ pub(crate) struct Step<'c> {
     pub(crate) number: i64,
     /// The time, read after the transaction locked the file.
     pub(crate) now: Micros,
-    /// The time up to which ended claims, operations and tokens are forgotten.
+    /// The time up to which ended claims, operations and tokens are forgotten. A call without a transaction forgets
+    /// nothing.
     pub(crate) forgotten: Micros,
-    /// Whether a committed call has opened the namespace.
+    /// Whether a committed call has opened the namespace. If not, a statement without a transaction must check the
+    /// namespace itself.
     pub(crate) is_open: bool,
 }
 

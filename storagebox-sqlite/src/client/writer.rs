@@ -30,6 +30,7 @@ impl Combine for Work {
     /// The operation in error texts until `Client::write` sets the name of the call.
     const OPERATION: &'static str = "write";
 
+    // Each call has its own key, because one transaction may make several calls on the same row.
     fn key(&self) -> usize {
         Arc::as_ptr(&self.0).cast::<()>() as usize
     }
@@ -104,7 +105,8 @@ fn ended(inner: &Inner, mut writing: WriterGuard<'_>, made: Result<Answers>, is_
     Ok(answers)
 }
 
-/// Makes a single call without a transaction. Returns `None` if the call was not made.
+/// Makes a single call without a transaction. Returns `None` if the call needs a transaction, was withdrawn, or failed
+/// before it changed anything.
 async fn at_once(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Option<Result<Answers>> {
     let [job] = jobs else { return None };
     let making = job.make_at_once(connection)?;
@@ -153,7 +155,8 @@ async fn within(mut transaction: Transaction<'_, Sqlite>, jobs: &[Arc<dyn Job>])
     }
 }
 
-/// Makes the calls one after another, and continues after a refused call.
+/// Makes the calls one after another. A call is refused before its first change, so a refusal does not end the
+/// transaction.
 async fn each(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Result<Vec<Result<()>>> {
     let mut made = Vec::with_capacity(jobs.len());
     for job in jobs {

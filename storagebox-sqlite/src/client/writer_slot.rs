@@ -51,14 +51,15 @@ impl<'a> WriterGuard<'a> {
         }
     }
 
-    /// Records when a transaction begins, to measure its duration.
+    /// Records that an attempt to begin a transaction starts now. The time before does not count as use of the file.
     pub(super) fn begins(&mut self) {
         if let Self::Own { since, .. } = self {
             *since = fairness::now();
         }
     }
 
-    /// Remembers the log and the shared memory. Returns `Corrupt` if a later transaction finds other files.
+    /// Remembers the log and the shared memory. Returns `Corrupt` if a later transaction finds other files. Must be
+    /// called after a transaction.
     pub(super) fn remember_sidecars(&mut self) -> Result<()> {
         match self {
             Self::Own { writer, .. } => writer.remember(),

@@ -127,7 +127,7 @@ async fn upkeep_that_fails_after_its_deletion_is_unknown() -> Result<()> {
 
 /// A transaction of the caller is open, and the connections of the pool wait an hour for its end.
 #[tokio::test]
-async fn ping_and_upkeep_wait_for_no_transaction_of_the_caller() -> Result<()> {
+async fn ping_and_checkpoint_wait_for_no_transaction_of_the_caller() -> Result<()> {
     let place = Place::ready().await?;
     let options = place.options().busy_timeout(Duration::from_secs(3_600));
     let pool = SqlitePoolOptions::new().max_connections(1).connect_lazy_with(options);
@@ -140,6 +140,30 @@ async fn ping_and_upkeep_wait_for_no_transaction_of_the_caller() -> Result<()> {
     store.maintain(10).await?;
     let waits: i64 = query_scalar("PRAGMA busy_timeout").fetch_one(&pool).await.map_err(failed)?;
     assert_eq!(waits, 3_600_000);
+    Ok(())
+}
+
+/// Each ping is dropped after another number of polls.
+#[tokio::test]
+async fn a_dropped_ping_leaves_the_busy_timeout_of_the_pool_as_it_was() -> Result<()> {
+    let place = Place::ready().await?;
+    let options = place.options().busy_timeout(Duration::from_secs(7));
+    let pool = SqlitePoolOptions::new().max_connections(1).connect_lazy_with(options);
+    let store = place.builder().from_pool(pool.clone())?;
+    for polls in 0..200 {
+        let over = async {
+            for _ in 0..polls {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            pinged = store.ping() => pinged?,
+            () = over => {}
+        }
+        let waits: i64 = query_scalar("PRAGMA busy_timeout").fetch_one(&pool).await.map_err(failed)?;
+        assert_eq!(waits, 7_000, "after {polls} polls");
+    }
     Ok(())
 }
 

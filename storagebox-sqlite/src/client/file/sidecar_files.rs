@@ -10,14 +10,16 @@ use storagebox_core::Result;
 use super::identity::{self, Identity, WatchedFile};
 use super::{end_of_links, named};
 
-/// The sidecar files that this process has open. SQLite maps the shared memory of a database file once per process.
+/// The sidecar files that this process has open. SQLite maps the shared memory of a database file once per process, so
+/// a new connection uses the existing mapping even if the file was removed.
 static OPEN_FILES: Mutex<Vec<Weak<SidecarFiles>>> = Mutex::new(Vec::new());
 
 fn lock() -> MutexGuard<'static, Vec<Weak<SidecarFiles>>> {
     OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The write-ahead log and the shared memory of a database file.
+/// The write-ahead log and the shared memory of a database file. Both must stay in their folder while a connection is
+/// open.
 #[derive(Debug)]
 pub(in crate::client) struct SidecarFiles {
     file: (Option<Identity>, PathBuf),
@@ -79,6 +81,7 @@ impl SidecarFiles {
     }
 
     /// Returns whether a connection with these files must never be closed, because its log was removed or replaced.
+    /// SQLite would move that log to the database file and remove the log of other processes.
     pub(in crate::client) fn is_lost(&self) -> bool {
         self.check().is_err() && identity::at(&self.file.1) == self.file.0
     }

@@ -91,7 +91,7 @@ async fn a_take_whose_statement_fails_at_its_commit_is_unknown() -> Result<()> {
     Ok(())
 }
 
-/// A counter that does not remember a change could apply it twice after a retry.
+/// A counter that does not remember a change could apply the change twice after a retry.
 #[tokio::test]
 async fn a_failed_commit_is_retryable_only_if_changes_are_remembered() -> Result<()> {
     let (key, change) = (Key::new("key")?, Change::new(OpId::new("op")?, 1));
