@@ -6,6 +6,7 @@ use futures_util::future::BoxFuture;
 
 use crate::error::Result;
 
+/// The resources that a server has used since its start, or between two readings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Effort {
     /// The processor time of all processes of the server, or `None` if the system does not report it.

@@ -8,7 +8,7 @@ pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 pub(crate) enum Failure {
     #[error("a call of the library failed: {0}")]
     Call(#[from] storagebox::Error),
-    /// A take returned no new item.
+    /// A take returned no new item, so the measured times would be too short.
     #[error("a take returned `{answer}` instead of a new item")]
     NotNew { answer: String },
     #[error("a task panicked or was cancelled: {0}")]
@@ -21,7 +21,7 @@ pub(crate) enum Failure {
     #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     #[error("no server is available: {0}")]
     Server(#[from] storagebox_testkit::Failure),
-    /// The compared program is not available.
+    /// The compared program is not available. The table shows the reason, and the row misses its target.
     #[cfg(feature = "dynamo")]
     #[error("the program to compare with (the floor) is not available: {0}")]
     NoFloor(storagebox_testkit::Failure),

@@ -79,7 +79,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// One of the two programs that a row compares, as a function that prepares a measurement.
+/// One of the two programs that a row compares. The function prepares a measurement, outside the measured time.
 pub(crate) struct Side(Box<dyn Fn(Load) -> BoxFuture<'static, Result<Prepared>>>);
 
 impl Side {
@@ -103,7 +103,8 @@ pub(crate) struct Prepared {
     pub(crate) world: Box<dyn Any + Send>,
 }
 
-/// The number of a measurement, with its numbers of calls and tasks.
+/// The number of a measurement, with its numbers of calls and tasks. The ids of a measurement contain its number, so
+/// that no other measurement uses them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) slice: u32,

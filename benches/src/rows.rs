@@ -15,7 +15,8 @@ mod sqlite;
 
 use crate::row::Row;
 
-/// Returns the rows of the table of times. With `slow`, some banks are so large that they take minutes to load.
+/// Returns the rows of the table of times. With `slow`, banks are as large as in the targets, which takes minutes to
+/// load.
 #[cfg_attr(
     not(any(feature = "postgres", feature = "redis")),
     expect(unused_variables, reason = "only banks on those servers take so long")

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 /// A world: the events that may happen and the promises that must hold.
 pub trait World {
-    /// The state of the model at one moment.
+    /// The state of the model at one moment: all facts that have an effect on the future.
     type State: Copy + Eq + Hash;
     /// A step from one state to another.
     type Event: Copy + fmt::Display;

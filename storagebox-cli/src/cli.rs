@@ -141,7 +141,7 @@ impl Cli {
 }
 
 impl Command {
-    /// Returns whether the command handles signals itself.
+    /// Returns whether the command handles signals itself, to pass them on or to clean up.
     pub(crate) fn hears_signals(&self) -> bool {
         match self {
             Self::Dedup(Dedup::Run(_)) => true,

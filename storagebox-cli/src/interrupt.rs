@@ -38,7 +38,8 @@ fn result(ended: Result<Result<Exit, Failure>, JoinError>) -> Result<Exit, Failu
     })
 }
 
-/// Signals within this time count as one request to end. Some programs send several signals to end a process.
+/// Signals within this time count as one request to end. Some programs send a signal to a process and to its group, or
+/// a hang-up after another signal.
 pub(crate) const ONE_REQUEST: Duration = Duration::from_millis(100);
 
 impl Signals {

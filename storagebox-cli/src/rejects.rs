@@ -97,7 +97,7 @@ fn is_list(path: &Path) -> bool {
 }
 
 /// Returns the default path of the list: `codes.rejects.csv` for `codes.csv`, and `codes.txt.rejects.csv` for
-/// `codes.txt`.
+/// `codes.txt`, so that each of the two files has its own list.
 fn beside(source: &Source) -> PathBuf {
     match source {
         Source::File(path) if !is_stream(path) => match path.extension() {

@@ -26,6 +26,7 @@ pub(crate) const URL_WITHHELD: &str = "STORAGEBOX_URL_WITHHELD";
 pub(crate) fn url(global: &Global) -> Result<&str, Failure> {
     match &global.url {
         Some(url) => Ok(url),
+        // Without this error, the command would use the default store in place of the withheld store.
         None if std::env::var_os(URL_WITHHELD).is_some() => Err(Failure::UrlWithheld),
         None => Ok(DEFAULT),
     }

@@ -1,6 +1,6 @@
 //! Escapes what a terminal would obey or not show.
 
-/// Escapes all characters that cannot be seen, such as control characters in an id. Escaped text stays unchanged.
+/// Escapes all characters that cannot be seen, because an id may come from a stranger. Escaped text stays unchanged.
 pub(crate) fn printable(text: &str) -> String {
     spelt_out(text, |_| false, rust)
 }
@@ -44,8 +44,11 @@ fn is_layout(character: char) -> bool {
     matches!(character, '\n' | '\t')
 }
 
-/// Returns whether the character controls a terminal, reorders text, or is invisible.
+/// Returns whether the character controls a terminal, reorders text, or is invisible. Two texts that differ only in
+/// such characters look the same.
 fn is_unseen(character: char) -> bool {
+    // Control and bidirectional characters, zero-width characters, joiners, variation selectors, line separators, tags,
+    // unusual spaces, blank signs and private use. An emoji that joins several characters is shown in parts.
     character.is_control()
         || matches!(character,
             '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}'

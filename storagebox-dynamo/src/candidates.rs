@@ -74,7 +74,7 @@ impl<C: Clone + PartialEq> Candidates<C> {
         Self { limit, pool: Mutex::new(pool), fetching: SingleFlight::default(), fetches: AtomicU64::new(0) }
     }
 
-    /// Returns the number of fetches so far.
+    /// Returns the number of fetches so far. A fetch with a greater number begins after this call.
     pub(crate) fn fetches(&self) -> u64 {
         self.fetches.load(Ordering::SeqCst)
     }

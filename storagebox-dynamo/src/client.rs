@@ -82,10 +82,12 @@ impl Client {
         self.clock.now()
     }
 
+    /// Returns the latest time that has passed on every clock, if clocks differ by at most `max_skew`.
     pub(crate) fn surely_past(&self) -> Millis {
         self.now().before(self.settings.max_skew)
     }
 
+    /// Returns the latest time that any clock may show now, if clocks differ by at most `max_skew`.
     pub(crate) fn surely_coming(&self) -> Millis {
         self.now().after(self.settings.max_skew)
     }
@@ -126,7 +128,7 @@ impl Client {
 
     /// Returns the expiry of a row that no promise needs from `at` on.
     pub(crate) fn expiry(&self, at: Millis) -> Expiry {
-        // The time to live ends after `at` has passed on every clock.
+        // The table's time to live, in whole seconds, ends after `at` has passed on every clock.
         let latest = at.after(self.settings.max_skew).after(self.settings.max_skew);
         Expiry { at, seconds: latest.0.div_euclid(1_000) + 1 }
     }

@@ -79,6 +79,7 @@ impl Corrected {
     fn hear(&self, date: &str, sent: Millis) {
         let Ok(date) = DateTime::from_str(date, DateTimeFormat::HttpDate) else { return };
         let second = date.secs().saturating_mul(1_000);
+        // The service's clock showed this date at some moment between `sent` and now.
         let possible = Span {
             from: second.saturating_sub(self.machine().0),
             to: second.saturating_add(SECOND).saturating_sub(sent.0),

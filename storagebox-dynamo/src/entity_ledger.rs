@@ -146,7 +146,8 @@ impl Removal {
         self.was_lost.fetch_or(error.certainty() == Certainty::Unknown, Relaxed);
     }
 
-    /// Returns whether this call removed the entry; `None` means unknown. `row` is the present row of the message.
+    /// Returns whether this call removed the entry; `row` is the present row of the message. Returns `None` if a
+    /// lost attempt may have removed the entry before the row was written.
     fn judge(&self, row: &Row, id: &EntryId) -> Result<Option<bool>> {
         let is_there = entry(row)?.is_some();
         match row.text("c") == Some(id.commit.as_str()) {

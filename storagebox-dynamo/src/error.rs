@@ -73,12 +73,13 @@ pub(crate) fn reading(error: Error) -> Error {
     without_effect(error, "the answer to a read was lost")
 }
 
-/// Converts the error of opening a namespace: an unknown outcome becomes `Unavailable`.
+/// Converts the error of opening a namespace: the call itself has changed nothing, so an unknown outcome becomes
+/// `Unavailable`.
 pub(crate) fn opening(error: Error) -> Error {
     without_effect(error, "the answer to the opening of the namespace was lost")
 }
 
-/// Converts the error of a probe by `setup`: an unknown outcome becomes `Unavailable`.
+/// Converts the error of a probe by `setup`: a probe changes nothing, so an unknown outcome becomes `Unavailable`.
 pub(crate) fn probing(error: Error) -> Error {
     without_effect(error, "the answer to the probe of the server was lost")
 }

@@ -81,7 +81,8 @@ impl DynamoOrderedStore {
         }
     }
 
-    /// Makes the row a tombstone. With sequence numbers, only `purge` deletes the tombstone (O-3).
+    /// Makes the row a tombstone, whose key in the index is the time from which its age counts. With time stamps, the
+    /// row may be deleted once no older stamp is accepted. With sequence numbers, only `purge` deletes the row (O-3).
     fn buried(&self, row: Row, stamp: &Stamp) -> Row {
         let arrived = self.client().now();
         if !self.rules.is_timed() {
@@ -144,7 +145,8 @@ impl DynamoOrderedStore {
     }
 }
 
-/// Returns the stored text of the options, without the skew. The text does not change between versions.
+/// Returns the stored text of the options, which does not change between versions. The skew is not stored, because it
+/// limits new writes and says nothing about stored values.
 fn to_stored_text(options: OrderedOptions) -> String {
     let stamping = match options.stamping {
         Stamping::Time { .. } => Stamping::Time { max_skew: None },

@@ -35,7 +35,8 @@ impl Position {
     }
 }
 
-/// Reads a page of rows, one shard after another, until the page is full or has cost too many requests.
+/// Reads a page of rows, one shard after another, until the page is full or has cost too many requests. With
+/// `Index::Order`, the attribute `o` of a row must equal its sort key.
 pub(crate) async fn rows(
     open: &OpenNamespace,
     (part, index): (&str, Index),

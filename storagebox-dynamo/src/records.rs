@@ -103,6 +103,7 @@ impl Records {
         tag: &Tag,
     ) -> Result<T> {
         let key = self.key(id).await?;
+        // The first write assumes that the id has no row. A refusal contains the row.
         let mut found = None;
         for _ in 0..MOST_REFUSALS {
             let record = self.read(found.as_ref(), past)?.seen_by(tag);
@@ -120,8 +121,8 @@ impl Records {
         Err(contention())
     }
 
-    /// Puts the next row of an id if the row has not changed since the read. In the same step, writes a separate row
-    /// for the ended operation of the old row.
+    /// Puts the next row of an id if the row has not changed since the read. If the old row names an ended
+    /// operation, the same step writes a separate row for this operation.
     async fn replace(&self, id: &DedupId, read: &Record, put: Write) -> Result<Wrote> {
         match &self.replacing(id, read, put)[..] {
             [put] => self.client().write(put).await,
@@ -140,8 +141,8 @@ impl Records {
         [put].into_iter().chain(fence).collect()
     }
 
-    /// Makes a call that names a version or a lease. If the write is refused, `refused` returns the outcome; `None`
-    /// means another attempt.
+    /// Makes a call that names a version or a lease. `change` returns a write with the condition that the id has this
+    /// version or lease. If the write is refused, `refused` returns the outcome; `None` means another attempt.
     pub(crate) async fn change<T: Send>(
         &self,
         operation: &'static str,

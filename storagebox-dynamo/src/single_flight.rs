@@ -28,15 +28,15 @@ struct Line {
     begun: AtomicU64,
 }
 
-/// A flight, which ends when this value is dropped. Callers wait at most [`STALLED_AFTER`] for the end.
+/// A flight, which ends when this value is dropped. Callers may stop waiting for the end earlier.
 #[derive(Debug)]
 pub(crate) struct Flight {
     _guard: OwnedMutexGuard<()>,
 }
 
 impl SingleFlight {
-    /// Waits for the earlier flights and begins the next flight. If no flight ends for [`STALLED_AFTER`], the callers
-    /// continue in a new queue.
+    /// Waits for the earlier flights and begins the next flight. If no flight ends for [`STALLED_AFTER`], the waiting
+    /// callers and all later callers continue in a new queue.
     pub(crate) async fn next(&self) -> Flight {
         loop {
             let line = Arc::clone(&self.line());

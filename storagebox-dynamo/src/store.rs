@@ -123,7 +123,7 @@ impl fmt::Debug for DynamoStore {
     }
 }
 
-/// What the store promises and does not promise.
+/// What the store promises and does not promise, except for its memory, which is a setting.
 const PROMISES: [(&str, &str); 9] = [
     ("atomicity", "one conditional write or one transaction is one step"),
     ("durability", "DynamoDB's: what was acknowledged is in several places"),

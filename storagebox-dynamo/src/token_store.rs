@@ -19,7 +19,8 @@ const GONE: &str = "gone";
 const FENCED: &str = "fenced";
 /// The condition that the token is live. A live token has no attribute `s`.
 const LIVE: &str = "attribute_exists(pk) AND attribute_not_exists(s)";
-/// The condition that the token was live when the request was sent.
+/// The condition that the token was live when the request was sent. If a token is created after that, a late copy of
+/// the request does not end the token.
 const LIVED: &str = "a < :now AND attribute_not_exists(s)";
 /// The condition that the live token is still the token that was read. This condition is for a token that was created
 /// in the present millisecond.
@@ -58,7 +59,8 @@ impl DynamoTokenStore {
         self.client().get(&self.key(token).await?).await
     }
 
-    /// Reads the state of a token. An end that was written by the call with the tag `own` never counts as forgotten.
+    /// Reads the state of a token. An end that was written by the call with the tag `own` does not count as
+    /// forgotten during the call, even if the machine sleeps.
     fn state(&self, row: Option<Row>, own: Option<&Tag>) -> Result<TokenState> {
         let Some(row) = row else { return Ok(TokenState::Unknown) };
         let is_forgotten = row.moment("g")?.is_some_and(|forgotten| forgotten <= self.client().surely_past());

@@ -20,7 +20,8 @@ use crate::token_store::MemoryTokenStore;
 pub(crate) struct Entities {
     settings: Settings,
     entities: Striped<Stripe>,
-    /// The version that the next change of any entity gets.
+    /// The version that the next change of any entity gets. All entities share the counter, so that no version repeats
+    /// after an entity is forgotten.
     versions: AtomicU64,
 }
 
@@ -31,7 +32,7 @@ struct Entity {
     version: Version,
     state: Option<Payload>,
     outbox: BTreeMap<MessageId, OutboxEntry>,
-    /// The time of the entity's last change.
+    /// The time of the entity's last change, from which the retention of a deleted entity counts.
     since: Time,
 }
 
@@ -160,6 +161,7 @@ impl MemoryEntityLedger {
 
 /// Whether the entry was added by the commit that `id` names.
 fn is_named(entry: &OutboxEntry, id: &EntryId) -> bool {
+    // Another commit for the same message may have added the entry.
     entry.attempts.first() == Some(&id.commit)
 }
 

@@ -258,7 +258,8 @@ impl MemoryBank {
         })
     }
 
-    /// Locks the claim and all claims with the same lock. Returns the locked claims and the hash of the claim.
+    /// Locks the claims that share a lock with `claim`, and reserves `claim` for a change. Returns the locked claims
+    /// and the hash of `claim`.
     fn claims_of(&self, claim: &ClaimId) -> Result<(LockedClaims<'_>, u64)> {
         let (mut claims, hash) = self.locked_claims(claim);
         let touched = || Touched::stripe(&self.claims, Striped::<Claims>::stripe_of(hash));
@@ -271,6 +272,7 @@ impl MemoryBank {
         (self.claims.lock(Striped::<Claims>::stripe_of(hash)), hash)
     }
 
+    /// Locks the items that share a lock with the slot, and reserves the slot for a change.
     fn items_at(&self, at: Slot) -> Result<LockedItems<'_>> {
         let mut items = self.items.lock(at.stripe.into());
         self.own(&mut items, at)?;

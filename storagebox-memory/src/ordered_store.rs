@@ -26,6 +26,7 @@ pub(crate) struct Values {
 #[derive(Debug)]
 pub(crate) struct MemoryOrderedStore {
     values: Arc<Values>,
+    /// The rules of `values`, with the clock skew with which this handle was opened.
     rules: OrderedRules,
 }
 

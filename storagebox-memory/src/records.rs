@@ -14,7 +14,8 @@ use crate::transaction::{Entry as Locked, Keyed, Open};
 pub(crate) struct Records {
     pub(crate) settings: Settings,
     pub(crate) by_id: Keyed<DedupId, Record>,
-    /// The last number that became a version or a fence of any id.
+    /// The last number that became a version or a fence of any id. All ids share the number, so that no number repeats
+    /// after a record is forgotten.
     last_number: Arc<AtomicU64>,
 }
 

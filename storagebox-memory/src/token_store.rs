@@ -17,7 +17,8 @@ pub(crate) struct MemoryTokenStore {
     gate: Gate,
 }
 
-/// A lock that keeps transactions from changing tokens while the commit of an entity changes tokens.
+/// A lock of the whole store that keeps transactions from changing tokens while the commit of an entity checks and
+/// changes its tokens.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate(Arc<RwLock<()>>);
 
@@ -55,7 +56,8 @@ impl MemoryTokenStore {
         self.step(token, self.tokens.to_read(token), |known, _| (None, read(known)))
     }
 
-    /// Calls `step` with the token, or with `None` if the token is unknown. `step` may return a new state of the token.
+    /// Calls `step` with the token, or with `None` if the token is unknown or forgotten. `step` may return a new state
+    /// of the token.
     fn step<T>(
         &self,
         token: &TokenId,
@@ -75,7 +77,8 @@ impl MemoryTokenStore {
         self.change(token, |_, _| (None, ()))
     }
 
-    /// Calls `change` on the tokens. Returns `Contention` if another transaction has changed one of the tokens.
+    /// Calls `change`, which consumes and creates the given tokens. If another transaction has changed one of the
+    /// tokens, returns `Contention` and does not call `change`.
     pub(crate) fn together<T>(
         (incoming, consumed): (Option<&Self>, Option<&TokenId>),
         (outgoing, created): (Option<&Self>, &[TokenId]),

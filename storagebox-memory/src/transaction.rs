@@ -93,7 +93,7 @@ impl fmt::Debug for MemoryTransaction {
     }
 }
 
-/// The connection of a transaction, to which no call sends a request.
+/// The connection of a transaction. No call sends a request to it, because the calls change the memory themselves.
 pub(crate) struct Joined;
 
 #[async_trait]

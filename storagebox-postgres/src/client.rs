@@ -43,7 +43,8 @@ type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 pub(crate) struct Client {
     connections: Connections,
     store: Arc<Known>,
-    /// The store info that the first joined call read. This info is used only while `Known::info` is not set.
+    /// The store info that the first joined call read in the caller's transaction, which may be in another database.
+    /// This info is used only while `Known::info` is not set.
     found: OnceLock<StoreInfo>,
 }
 
@@ -178,7 +179,7 @@ impl Client {
         move || limit.saturating_sub(deadline.saturating_duration_since(now()))
     }
 
-    /// Repeats `attempt` until it succeeds or the call timeout ends, by the rules of [`repeated`](Self::repeated).
+    /// Makes a call within the call timeout, with attempts by the rules of [`repeated`](Self::repeated).
     pub(crate) async fn settle<T, F>(&self, operation: &'static str, mut attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -204,7 +205,8 @@ impl Client {
         self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
     }
 
-    /// Repeats `attempt` after contention, with pauses, and once after a lost reply. The caller must set a timeout.
+    /// Repeats `attempt` after contention, with pauses, and once after a lost reply. The argument of `attempt` says
+    /// whether an earlier attempt was lost. The caller must set a timeout.
     pub(crate) async fn repeated<T, F>(
         &self,
         deadline: Instant,

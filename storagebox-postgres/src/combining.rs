@@ -18,6 +18,7 @@ const STALL_TIMEOUT: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Combining<C: Combine>(Arc<Combiner<Tracked<C>>>);
 
+/// A call, and the progress that its caller and its batch share.
 struct Tracked<C> {
     call: C,
     progress: Progress,

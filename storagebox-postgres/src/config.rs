@@ -30,7 +30,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns nine tenths of the call timeout, so that the server ends a late statement before the call times out.
+    /// Returns nine tenths of the call timeout, so that the server ends a late statement, and reports that nothing was
+    /// applied, before the call times out.
     pub(crate) fn statement_timeout(&self) -> Duration {
         self.options.call_timeout / 10 * 9
     }

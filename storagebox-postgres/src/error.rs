@@ -79,7 +79,7 @@ pub(crate) fn has_ended(error: &sqlx::Error, heard: bool) -> bool {
     })
 }
 
-/// Maps the error of a pooler that did not forward the statement.
+/// Maps the error of a pooler that never forwarded the statement, because the pooler had no connection to the server.
 fn not_passed_on(error: &sqlx::Error) -> Option<(ErrorKind, &'static str)> {
     let said = of_server(error).filter(|error| is_fatal(error)).and_then(reason_of_pooler)?;
     match said {
@@ -93,6 +93,7 @@ fn not_passed_on(error: &sqlx::Error) -> Option<(ErrorKind, &'static str)> {
 
 /// Returns PgBouncer's reason to close the client's connection.
 fn reason_of_pooler(error: &PgDatabaseError) -> Option<&str> {
+    // Unlike the server, a pooler names no routine.
     (error.code() == OF_POOLER && error.routine().is_none()).then(|| error.message())
 }
 
@@ -118,7 +119,8 @@ const NO_NAME: &str = "the host of the URL has no address: its name could not be
 const NO_CONNECTION: &str = "no connection of the pool was free in time: every call in progress holds one, including a \
     call that was polled and then neither awaited nor dropped";
 
-/// Maps the error of a connection that could not be opened. `files` are the files that are read to open a connection.
+/// Maps the error of a connection that could not be opened: nothing was sent. `files` are the files that are read to
+/// open a connection.
 pub(crate) fn connecting(error: sqlx::Error, files: &[(&'static str, String)]) -> Error {
     if let Some((key, why)) = unreadable_file(&error, files) {
         return bad(key, format_args!("names a file that cannot be read: {why}"));
@@ -163,7 +165,7 @@ pub(crate) fn not_connected(limit: Duration) -> Error {
     Error::new(ErrorKind::Unavailable, why).on("postgres")
 }
 
-/// Maps the error of a caller's pool that gave no connection.
+/// Maps the error of a caller's pool that gave no connection: nothing was sent.
 pub(crate) fn acquiring(error: sqlx::Error) -> Error {
     match error {
         sqlx::Error::PoolTimedOut => Error::new(ErrorKind::Contention, NO_CONNECTION).on("postgres"),
@@ -172,7 +174,8 @@ pub(crate) fn acquiring(error: sqlx::Error) -> Error {
     }
 }
 
-/// Maps the error of a statement within a transaction of the caller, which can no longer commit.
+/// Maps the error of a statement within a transaction of the caller. After a refused statement or a lost connection,
+/// the transaction can never commit, so nothing of it was applied.
 pub(crate) fn within(error: sqlx::Error) -> Error {
     let (kind, message) = match &error {
         sqlx::Error::Database(database) => match database.code().as_deref() {
@@ -208,7 +211,7 @@ pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, "the store is closed").on("postgres")
 }
 
-/// Maps an error of the store's own pool.
+/// Maps an error of the store's own pool, which has sent nothing yet.
 pub(crate) fn pooling(error: PoolError<Error>) -> Error {
     match error {
         PoolError::Backend(error) => error,

@@ -21,7 +21,8 @@ use answers::ClaimView;
 pub(crate) use answers::texts;
 use take::Take;
 
-/// The maximum number of items in one statement.
+/// The maximum number of items in one statement: enough that commits cost little, and few enough that no transaction
+/// lasts long.
 const BATCH: usize = 5_000;
 
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl PostgresBank {
         self.client().row(&call).await
     }
 
-    /// Calls a function about items in batches. Returns one answer per batch.
+    /// Calls a function about items in batches, each batch in its own transaction. Returns one answer per batch.
     async fn in_batches(
         &self,
         operation: &'static str,

@@ -47,7 +47,8 @@ fn new_store(schema: &Schema, memory: Option<Retention>) -> String {
     schema.fill(&format!("INSERT INTO {{schema}}.store VALUES ({}, {memory});\n", new_epoch()))
 }
 
-/// Creates or upgrades the schema in one transaction. A dropped setup changes nothing.
+/// Creates or upgrades the schema in one transaction. A dropped setup changes nothing, and its lock ends with the
+/// transaction, also behind a pooler. Setup uses one connection at a time, so that a limit of one connection is enough.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     match client.found().await {
         Ok(found) if found.is_whole() => return check_store(client, &found, "setup"),
@@ -82,8 +83,8 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     run(connection, schema.fill(END)).await
 }
 
-/// Begins the transaction and takes the setup lock. If the wait times out, the error names the role that holds the
-/// lock.
+/// Begins the transaction and takes the setup lock. If the wait times out, the error names the session that holds the
+/// lock, because any role that may connect can hold the lock.
 async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let patience = client.settings().options.call_timeout.as_millis().min(i32::MAX as u128);
     let lock = SETUP_LOCK.to_string();

@@ -125,7 +125,8 @@ const UPKEEP: [Upkeep; 7] = [
     Upkeep { function: "ordered_maintain", asks_for_memory: false, deletes: true },
 ];
 
-/// The number of rows that one statement of upkeep handles.
+/// The number of rows that one statement of upkeep handles. The statement ends long before its timeout, and is
+/// committed alone, so a failure undoes the work of one step only.
 const STEP: u64 = 1_000;
 
 #[async_trait]

@@ -47,7 +47,7 @@ impl PostgresTokenStore {
         self.tokens.client()
     }
 
-    /// Calls a function about tokens in batches. Returns one answer per batch.
+    /// Calls a function about tokens in batches, each batch in its own transaction. Returns one answer per batch.
     async fn in_batches(
         &self,
         operation: &'static str,

@@ -16,7 +16,8 @@ const SET_UPS: [SetUp; 2] = [
     SetUp { name: "smoke, PgBouncer", pooled: true, statements: Statements::Simple, ..SetUp::PLAIN },
 ];
 
-/// Set-ups in which the suite takes too long to run on every change.
+/// Set-ups in which the suite takes too long to run on every change. The tests in `beside.rs` and `limits.rs` make
+/// calls in each of these set-ups.
 const OTHERS: [SetUp; 4] = [
     SetUp {
         name: "smoke, a publication of all tables",

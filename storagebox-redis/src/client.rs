@@ -38,6 +38,7 @@ pub(crate) use server::Server;
 pub(crate) use store_info::{StoreInfo, VERSION, to_stored_text};
 
 /// The future that sends a script and returns its answer.
+// Boxed, to keep the futures of its callers small.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
 
 #[derive(Debug)]
@@ -92,7 +93,8 @@ impl Client {
         self.info.get().map_or("", |info| &info.epoch)
     }
 
-    /// Makes a call. Checks the version, memory and epoch of the store in the answer.
+    /// Makes a call. Checks the store in the answer: its version, its memory, and that its epoch is the epoch of the
+    /// first call.
     pub(crate) async fn enter(&self, operation: &'static str, call: &ScriptCall<'_>) -> Result<Answer> {
         let answer = self.settle(operation, || self.answer(call)).await?;
         self.check_store(&answer).map_err(|error| error.during(operation))?;
@@ -150,7 +152,7 @@ impl Client {
         self.repeated(operation, false, AfterLostReply::Retry, |_| attempt()).await
     }
 
-    /// Repeats a call, and tells each attempt whether an earlier attempt was lost (ER-5).
+    /// Repeats a call, and tells each attempt whether the reply to an earlier attempt was lost (ER-5).
     pub(crate) async fn settle_attempts<T, F>(
         &self,
         operation: &'static str,

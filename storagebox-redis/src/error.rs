@@ -31,16 +31,18 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
 /// The text of the error with which `lua/lib/slot.lua` stops a script before its first write.
 const NOT_HERE: &str = "attempted to access a non local key";
 
-/// The error code of a script that stops before its first write because the user lacks a right.
+/// The error code of a script that stops before its first write because the user lacks a right (`lua/lib/rights.lua`).
 const LACKING: &str = "LACKING";
-/// The error code of a script that stops before its first write because the server lacks a command.
+/// The error code of a script that stops before its first write because the server lacks a command
+/// (`lua/lib/rights.lua`).
 const REMOVED: &str = "REMOVED";
 
-/// The error codes for data that this library did not write, and whether the call may have been applied.
+/// The error codes for data that this library did not write, and whether the call may have been applied. A script
+/// reports the first two codes (`lua/lib/answer.lua`), and a single command reports the third.
 const CORRUPT: [(&str, Certainty); 3] =
     [("CORRUPT", Certainty::NotApplied), ("HALFWAY", Certainty::Unknown), ("WRONGTYPE", Certainty::NotApplied)];
 
-/// The error code of a script that finds no namespace, or another epoch, before its first write.
+/// The error code of a script that finds no namespace, or another epoch, before its first write (`lua/lib/epoch.lua`).
 const EPOCH: &str = "EPOCH";
 
 /// Maps the error of a call that was sent. `keys` is the beginning of the keys that the call uses.
@@ -185,7 +187,8 @@ pub(crate) fn denied(what: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Denied, why).on("redis")
 }
 
-/// The errors with the code `ERR`, by their text. Their commands had no effect.
+/// The errors with the code `ERR`, by their text. Their commands had no effect: a script of this library never ends
+/// with such an error, because it catches its own errors (`lua/lib/answer.lua`).
 const REFUSED: &[(&str, ErrorKind, &str)] = &[
     (
         "unknown command",

@@ -93,7 +93,7 @@ impl RedisBank {
         self.0.client().answer(&call).await
     }
 
-    /// Runs the script on one batch of items after another, and returns the answers.
+    /// Runs the script on one batch of items after another, and returns the answers. Each batch is one atomic step.
     async fn in_batches(
         &self,
         operation: &'static str,

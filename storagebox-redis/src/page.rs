@@ -26,7 +26,7 @@ pub(crate) fn not_ours() -> Error {
     Error::invalid("cursor", "was not made by this namespace").on("redis")
 }
 
-/// Returns the key in the cursor, or an empty text without a cursor.
+/// Returns the key in the cursor, or, without a cursor, an empty text, which sorts before every key.
 pub(crate) fn after<K>(cursor: Option<&Cursor>) -> Result<String>
 where
     K: for<'a> TryFrom<&'a str>,

@@ -61,7 +61,8 @@ impl Repair<'_> {
         self.finish(&word, &counts).await
     }
 
-    /// Corrects the counts and marks the namespace as sound, unless the counted data has changed.
+    /// Corrects the counts and marks the namespace as sound. If the counted data has changed, the next upkeep counts
+    /// again.
     async fn finish(&mut self, word: &str, counts: &[(&'static str, u64)]) -> Result<()> {
         let mut call = self.about(&FINISH).with(word);
         for (field, count) in counts {

@@ -9,7 +9,8 @@ pub(crate) struct Script {
     head: &'static str,
     clock: &'static str,
     rest: &'static str,
-    /// Whether the script begins by checking the rights to the commands of all scripts.
+    /// Whether the script begins by checking the rights to the commands of all scripts. Otherwise the script checks the
+    /// rights to its own commands, at its first write.
     asks_for_all: bool,
     rights: OnceLock<String>,
     /// The hashes of the script's text: for one node, and for a cluster.

@@ -26,7 +26,7 @@ const BATCH: usize = 1_000;
 pub(crate) struct RedisTokenStore(pub(crate) OpenNamespace);
 
 impl RedisTokenStore {
-    /// Runs the script on one batch of tokens after another, and returns the answers.
+    /// Runs the script on one batch of tokens after another, and returns the answers. Each batch is one atomic step.
     async fn in_batches(
         &self,
         operation: &'static str,

@@ -113,7 +113,8 @@ impl Client {
         &self.inner.connections
     }
 
-    /// Makes a call in a transaction that other calls may share. A call that does not begin in time is not made.
+    /// Makes a call in a transaction that other calls may share. A call that does not begin in time, or that its caller
+    /// drops before it begins, is not made.
     pub(crate) fn write<A, T>(
         &self,
         operation: &'static str,
@@ -124,6 +125,7 @@ impl Client {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
+        // Boxed to keep compile times short: each method of a trait would otherwise contain the whole future.
         Box::pin(async move {
             let call = Arc::new(call);
             let job = Arc::clone(&call) as Arc<dyn Job>;

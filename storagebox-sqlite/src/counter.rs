@@ -42,6 +42,7 @@ struct Cell<'a> {
     op: &'a OpId,
     rules: &'a CounterRules,
     value: i64,
+    /// The number of stored operations.
     ops: i64,
     /// Whether the operation is stored, even if its memory is over.
     is_stored: bool,
@@ -77,7 +78,7 @@ impl<'a> Cell<'a> {
         Ok(Self { key, op, rules, value, ops, is_stored: at.is_some(), known, void, refusal })
     }
 
-    /// Returns whether the counter is full after the deletion of forgotten operations.
+    /// Deletes the forgotten operations of a full counter. Returns whether the counter is still full.
     async fn is_full(&mut self, step: &mut Step<'_>) -> Result<bool> {
         let Some(capacity) = self.rules.capacity().map(i64::from) else {
             return Ok(false);
@@ -96,7 +97,7 @@ impl<'a> Cell<'a> {
         self.refusal.filter(|_| self.void.contain(attempt))
     }
 
-    /// Returns the refusal. Makes the call void if the counter remembers operations.
+    /// Returns the refusal. Makes the earlier attempts of the call void if the counter remembers operations.
     async fn refused(&self, step: &mut Step<'_>, attempt: Attempt, refusal: Counted) -> Result<Counted> {
         if !self.rules.remembers() {
             return attempt.refused(refusal);

@@ -106,7 +106,7 @@ pub(crate) fn shared(error: &Error) -> Error {
 }
 
 const CANNOT_OPEN: i32 = 14;
-/// The code of a broken constraint. In a transaction, a call that failed or was dropped leaves such a constraint.
+/// The code of a broken constraint. In a transaction, it means that an earlier call failed or was dropped.
 const CONSTRAINT: i32 = 19;
 /// The extended code of a row that breaks a foreign key when it is committed.
 const FOREIGN_KEY: i32 = 787;

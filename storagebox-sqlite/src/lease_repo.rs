@@ -49,7 +49,8 @@ async fn complete(step: &mut Step<'_>, (lease, result, retention): &(Lease, Payl
     Ok(Completed::Completed(Entry { value: result.clone(), version }))
 }
 
-/// Completes a lease within a transaction of the caller. Returns an error if the lease is over (J-4).
+/// Completes a lease within a transaction of the caller. Returns an error, which makes a commit impossible, if the
+/// lease is over (J-4).
 async fn complete_or_fail(step: &mut Step<'_>, done: &(Lease, Payload, Retention)) -> Result<Completed> {
     match complete(step, done).await? {
         Completed::Fenced => Err(error::lease_is_over()),

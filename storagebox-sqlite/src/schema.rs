@@ -25,7 +25,7 @@ pub(crate) const MADE: [&str; 1 + MIGRATIONS.len()] = [VERSIONS, MIGRATIONS[0], 
 
 const KEEP: &str = include_str!("../sql/store/keep.sql");
 
-/// Creates or migrates the tables in one transaction, in its own task.
+/// Creates or migrates the tables in one transaction, in its own task. A dropped setup changes all or nothing.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let setup = Arc::new(Setup { inner, ends: AtomicBool::new(false) });

@@ -17,7 +17,7 @@ pub(crate) struct VoidCallsOf<'a> {
 }
 
 impl VoidCallsOf<'_> {
-    /// Makes the call void until `ends`, if the refused attempt is a repeated one.
+    /// Makes the call void until `ends`, if the refused attempt is a repeated attempt.
     pub(crate) async fn refuse(
         self,
         step: &mut Step<'_>,

@@ -33,7 +33,7 @@ pub trait Delivery: Send + Sync + 'static {
     ///
     /// The number must count nothing else: a message that only waited beside a message that kills its workers must not
     /// be parked for that. A queue that cannot distinguish these two messages returns `None`, as the default does, and
-    /// never has such a message parked. A delivery that wraps another delivery forwards this call and
+    /// the loop never parks such a message. A delivery that wraps another delivery forwards this call and
     /// [`begin_alone`](Self::begin_alone).
     fn lapsed(&self) -> Option<u32> {
         None

@@ -35,7 +35,8 @@ pub(crate) fn deliveries<R: Read>(reader: R) -> impl Stream<Item = Result<R::Del
 
 type Item<R> = (Result<Option<<R as Read>::Delivery>>, R);
 
-/// Reads in a separate task. The task gives the delivery back if the stream is dropped.
+/// Reads in a separate task. The task gives the delivery back if the stream is dropped before the read ends. Returns
+/// `None` if the runtime ends.
 async fn read<R: Read>(mut reader: R) -> Option<Item<R>> {
     let (to, from) = oneshot::channel();
     tokio::spawn(async move {

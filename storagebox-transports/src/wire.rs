@@ -10,7 +10,7 @@ pub(crate) const ID: &str = "id";
 pub(crate) const TOKEN: &str = "token";
 pub(crate) const BODY: &str = "body";
 
-/// The names of the message headers with the id and the token.
+/// The names of the message headers with the id and the token, which other programs write too.
 #[cfg(any(feature = "nats", feature = "rabbitmq"))]
 pub(crate) mod headers {
     pub(crate) const ID: &str = "storagebox-id";

@@ -27,7 +27,8 @@ use tracing::level_filters::LevelFilter;
 
 use said::Said;
 
-/// Consumes until `messages` messages are processed or the loop ends by itself.
+/// Consumes until `messages` messages are processed or the loop ends by itself. The messages count as duplicates,
+/// because the store has none of their tokens.
 async fn worker<D: Delivery>(deliveries: impl Stream<Item = Result<D, BoxError>> + Send, messages: usize) -> Consumed {
     let (done, mut all) = mpsc::unbounded_channel();
     let enough = async move {

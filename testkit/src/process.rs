@@ -12,9 +12,10 @@ use crate::failure::{Failure, NotReady};
 use crate::polling::{TIMEOUT, poll};
 use crate::scratch::Scratch;
 
-/// The shell script that writes the `.pid` file and then starts a server.
+/// The shell script that writes the `.pid` file and then starts a server, so that no server runs without the file.
 ///
-/// Uses `env` of GNU to restore the signals INT and QUIT, which a background process of a shell ignores.
+/// Uses `env` of GNU to restore the signals INT and QUIT, which a background process of a shell ignores. A server that
+/// ignores these signals would not end when it is asked to.
 const LAUNCHER: &str = r#"
 if env --default-signal=INT,QUIT true 2>/dev/null; then set -- env --default-signal=INT,QUIT "$@"; fi
 echo $$ >"$0" && exec "$@""#;

@@ -53,6 +53,7 @@ impl Environment {
 
 /// Returns whether the module can be imported.
 fn has_module(python: &Path, module: &str) -> bool {
+    // Also finds an environment whose installation was cut off.
     let imported = Command::new(python).args(["-c", &format!("import {module}")]).output();
     imported.is_ok_and(|output| output.status.success())
 }

@@ -16,7 +16,7 @@ use crate::steps::step;
 /// The number of threads that keep the processors busy.
 const BUSY: usize = 4;
 
-/// The number of runs of each backend's suite.
+/// The number of runs of each backend's suite. A run in memory takes only seconds.
 const RUNS: [(&str, usize); 5] = [("memory", 300), ("sqlite", 10), ("postgres", 10), ("redis", 10), ("dynamo", 10)];
 
 /// The backend whose server, dynoxide, is installed with cargo and not as a package of the system.

@@ -62,6 +62,7 @@ impl BackgroundCommand {
 
     fn begin_with(mut command: Command, input: Stdio) -> Result<Self> {
         command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // The error of a failed child contains all its output, so cargo must not print its progress.
         command.env("CARGO_TERM_QUIET", "true");
         let child = command.spawn().with_context(|| not_started(&command))?;
         Ok(Self { command, child: Some(child) })

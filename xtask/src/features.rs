@@ -27,6 +27,8 @@ const FACADE: &str = "storagebox";
 
 /// Checks the facade without features and with each feature alone.
 pub(crate) fn each_used() -> Result<String> {
+    // The README's first command builds `storagebox-cli` with one feature, and the tests build it with all features.
+    // `cargo xtask prove features` checks every package.
     each(&[package(FACADE)?], check)
 }
 
@@ -37,6 +39,7 @@ pub(crate) fn each_alone() -> Result<String> {
 
 /// Builds the documentation of each published package, without features and with each feature alone.
 pub(crate) fn each_documented() -> Result<String> {
+    // A link is broken in a build without the feature that provides its target.
     let mut packages = packages_with_features()?;
     packages.retain(Package::is_published);
     each(&packages, document)
@@ -77,6 +80,7 @@ fn document(package: &str, feature: Option<&str>) -> Result<String> {
 
 /// Tests the facade's error for a backend whose feature is off.
 pub(crate) fn off_is_named() -> Result<String> {
+    // The other tests run with all features.
     silent(cargo(["test", "--locked", "-p", FACADE, "--no-default-features", "--test", "open"]))
 }
 

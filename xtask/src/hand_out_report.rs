@@ -66,6 +66,7 @@ pub(crate) fn check_count(what: &str, expected: usize, found: usize) -> Result<(
 
 /// Returns the id, which may be quoted and contain commas, and its item.
 fn fields(line: &str) -> Option<(&str, Option<&str>)> {
+    // The items of these checks contain no quotes and no commas.
     let mut fields = line.rsplitn(3, ',');
     let (outcome, item, id) = (fields.next()?, fields.next()?, fields.next()?);
     match (outcome, item) {

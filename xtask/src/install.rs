@@ -29,7 +29,8 @@ pub(crate) fn all() -> Result<PendingInstalls> {
     Ok(PendingInstalls { packages, dynoxide })
 }
 
-/// Installations that run concurrently with other steps.
+/// Installations that run concurrently with other steps, because the packages mostly wait, and the build of dynoxide
+/// mostly uses one core.
 #[must_use]
 pub(crate) struct PendingInstalls {
     packages: Option<JoinHandle<Result<String>>>,
@@ -163,6 +164,7 @@ fn dynoxide_by_cargo() -> Command {
     for name in SELDOM {
         command.arg("--config").arg(format!("profile.dev.package.{name}.opt-level=0"));
     }
+    // Cargo then builds in a separate folder.
     command.env_remove("CARGO_TARGET_DIR").env_remove("CARGO_BUILD_TARGET_DIR");
     command
 }

@@ -17,7 +17,8 @@ use crate::summary::Summary;
 /// The names of the slowest programs, the slowest first.
 const LONG: [&str; 5] = ["conformance", "cli", "backend", "faults", "smoke"];
 
-/// A program that prints no line for this long is stuck.
+/// A program that prints no line for this long is stuck. Its last lines name the test, because the harness prints the
+/// name of each test that takes over a minute.
 const SILENCE: Duration = Duration::from_secs(15 * 60);
 
 /// A test program, with the name that is shown.

@@ -49,7 +49,8 @@ fn outside_the_workspace() -> Result<()> {
     step("a backend outside the workspace", outside::run)
 }
 
-/// The number of messages that the check sends through two endpoints on each backend.
+/// The number of messages that the check sends through two endpoints on each backend, under faults. The claim of
+/// article 2 needs this number.
 const MESSAGES: &str = "100000";
 
 fn messages() -> Result<()> {

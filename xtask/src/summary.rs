@@ -26,7 +26,8 @@ pub(crate) struct Took {
 }
 
 impl Summary {
-    /// Reads a line of a test program, and counts the cases of `test result: ok. 3 passed; 0 failed; 1 ignored; ...`.
+    /// Reads a line of a test program, and counts the cases of `test result: ok. 3 passed; 0 failed; 1 ignored; ...`. A
+    /// program that runs its cases in several set-ups prints several such lines.
     pub(crate) fn hear(&mut self, line: &str) {
         let counts = line.trim_start().strip_prefix("test result: ").and_then(Counts::read);
         self.results += usize::from(counts.is_some());
@@ -58,7 +59,7 @@ impl Summary {
         self.results > 0 && self.counts.failed == 0
     }
 
-    /// Returns whether the case passed, or `None` unless exactly one case ran.
+    /// Returns whether the only case passed. Returns `None` if not exactly one case ran, or if a case was skipped.
     pub(crate) fn of_one(&self) -> Option<bool> {
         match self.counts {
             Counts { passed: 1, failed: 0, ignored: 0 } => Some(true),

@@ -31,10 +31,12 @@ const WITHOUT_SERVERS: &[&str] = &[
     "--features=storagebox-cli/memory,storagebox-cli/sqlite",
 ];
 
-/// The profile of the suite in the gate: the shortest that still catches every deliberately broken store.
+/// The profile of the suite in the gate, which still catches every deliberately broken store. `cargo xtask prove` does
+/// more random work.
 const PROFILE: (&str, &str) = ("STORAGEBOX_PROFILE", "smoke");
 
-/// The number of random seeds with which the suite must catch every deliberately broken store.
+/// The number of seeds with which the suite must catch every deliberately broken store. Each run uses new seeds. `cargo
+/// xtask prove` uses a thousand.
 const SEEDS: (&str, &str) = ("STORAGEBOX_SEEDS", "8");
 
 /// The number of slowest test programs that the table shows.

@@ -71,6 +71,7 @@ fn copied(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let bytes = fs::read(from).with_context(|| from.display().to_string())?;
+    // An unchanged file keeps its modification time, so that cargo does not build it again.
     if fs::read(to).is_ok_and(|found| found == bytes) { Ok(()) } else { write(to, bytes) }
 }
 
@@ -95,7 +96,8 @@ pub(crate) fn builds() -> Result<PathBuf> {
 pub(crate) struct Package {
     pub(crate) name: String,
     manifest_path: PathBuf,
-    /// The registries to which the package may be published, or `None` for all registries.
+    /// The registries to which the package may be published, or `None` for all registries. Empty if the package is not
+    /// published.
     publish: Option<Vec<String>>,
     pub(crate) repository: Option<String>,
     pub(crate) metadata: Value,

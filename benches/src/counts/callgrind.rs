@@ -46,6 +46,7 @@ pub(super) fn tell(name: &str) -> Result<ExitCode> {
 }
 
 fn of_side(counting: &Counting, row: &Row, side: &Side, dump: u32) -> Result<f64> {
+    // The first measurement is a warm-up.
     counting.slice(side, row, 1, || (), |()| ())?;
     let told = counting.slice(
         side,

@@ -46,7 +46,8 @@ fn against_the_article(server: &Server, items: usize) -> Row {
     row(server, items, ("P6", "take against article 1"), target, article::takes(server, items))
 }
 
-/// Compares a take with the library to a take with the Python package of article 1.
+/// Compares a take with the library to a take with the Python package of article 1. The package uses as many threads as
+/// the row has tasks.
 fn against_the_package(server: &Server, items: usize) -> Row {
     let target = Target { fewer_requests: Some(2.9), ..Target::ratio(10.0) };
     row(server, items, ("P15", "take against Python storagebox 1.0.7"), target, package::takes(server, items))

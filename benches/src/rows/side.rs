@@ -39,7 +39,7 @@ where
     })
 }
 
-/// The calls of a measurement, which all tasks take from one list.
+/// The calls of a measurement, which all tasks take from one list, so that all tasks are busy until the end.
 struct Calls<C: Caller> {
     caller: C,
     arguments: Vec<C::Argument>,

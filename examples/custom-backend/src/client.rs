@@ -57,7 +57,7 @@ impl Client {
         on_a_thread(operation, ErrorKind::OutcomeUnknown, call).await
     }
 
-    /// Runs a call that only reads.
+    /// Runs a call that only reads. A write may run at the same time.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         operation: &'static str,
@@ -79,7 +79,8 @@ impl Client {
         on_a_thread("setup", ErrorKind::OutcomeUnknown, setup).await
     }
 
-    /// Runs `work` while the file is closed and no other call is in progress.
+    /// Runs `work` while the file is closed and no other call is in progress. Later calls wait for the end of `work`,
+    /// and open the file again.
     pub(crate) async fn lend<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         let mut file = self.alone().await;
         let close = move || match file.take().map_or(Ok(()), Database::close) {

@@ -82,7 +82,8 @@ impl<'s> Cell<'s> {
         self.set()
     }
 
-    /// Forgets old operations if the counter is full, and returns whether the counter is still full.
+    /// Returns whether the counter is full. A full counter first forgets operations that need not be remembered any
+    /// more.
     fn is_full(&mut self) -> Stepped<bool> {
         let Some(capacity) = self.rules.capacity() else { return Ok(false) };
         if self.ops >= capacity.into() {

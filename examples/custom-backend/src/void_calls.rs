@@ -22,7 +22,7 @@ pub(crate) fn refusal(step: &Step, subject: Subject<'_>, attempt: Attempt) -> St
     Ok(read(step, subject)?.filter(|(calls, _)| calls.contain(attempt)).map(|(_, refusal)| refusal))
 }
 
-/// Makes all earlier attempts of a refused call void.
+/// Makes all earlier attempts of a refused call void, if there are any.
 pub(crate) fn refuse(step: &Step, subject: Subject<'_>, attempt: Attempt, refusal: u8, until: i64) -> Stepped<()> {
     let (mut calls, _) = read(step, subject)?.unwrap_or_default();
     if calls.refuse(attempt)? {

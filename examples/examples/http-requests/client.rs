@@ -114,7 +114,8 @@ pub(crate) async fn order(store: &Store, name: &str, queue: &Queue) -> storagebo
     Ok(())
 }
 
-/// The handler of orders, which pays for an order.
+/// The handler of orders, which pays for an order. With [`Protocol::Requests`], the handler may repeat its calls,
+/// because the server executes a request once.
 struct Buys {
     http: Arc<Http>,
     protocol: Protocol,

@@ -40,7 +40,7 @@ struct Round {
     crashes: Arc<Crashes>,
     queue: Arc<Queue>,
     http: Arc<Http>,
-    /// The server, which continues after a crash.
+    /// The server, which continues after a crash. Only the call that the server handles at the crash is stopped.
     server: Server,
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
 }
@@ -64,7 +64,7 @@ impl Round {
         Ok(Self { store: store.clone(), name, protocol, crashes, queue, http, server, serving })
     }
 
-    /// Runs the client, and a new client after a crash.
+    /// Runs the client. After a crash, runs a new client, which begins with the first unacknowledged message.
     async fn work(&self) -> Result<(), BoxError> {
         let crashing = self.store.clone().layer(CrashingStore(Arc::clone(&self.crashes)));
         loop {

@@ -174,7 +174,7 @@ impl Handler for Pays {
     }
 }
 
-/// The handler of payments without the protocol, which adds the amount to the balance.
+/// The handler of payments without the protocol, which adds the amount to the balance and sends no receipt.
 struct Adds;
 
 #[async_trait]

@@ -78,7 +78,8 @@ fn lines(all: &[String]) -> String {
     all.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
-/// The random number generator SplitMix64, whose numbers are the same on every machine.
+/// The random number generator SplitMix64, whose numbers are the same on every machine and with every version of a
+/// crate.
 struct Random(u64);
 
 impl Random {

@@ -27,7 +27,8 @@ struct Table {
     last: LastNumber,
 }
 
-/// The last number that was used as a version or a fence. A new version or fence is always higher (D-5, D-7).
+/// The last number that was used as a version or a fence. A new version or fence is always higher, even after the
+/// record of the last one was deleted (D-5, D-7).
 #[derive(Debug, Default)]
 struct LastNumber(u64);
 

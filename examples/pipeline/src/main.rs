@@ -59,7 +59,7 @@ impl Command {
     }
 }
 
-/// Runs the work until its end, or until the user presses Ctrl-C.
+/// Runs the work until its end, or until the user presses Ctrl-C. Ctrl-C also ends the workers and servers of the work.
 async fn unless_interrupted(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     tokio::select! {
         result = work => result,

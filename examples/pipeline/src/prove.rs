@@ -46,6 +46,7 @@ impl Prove {
     }
 
     /// Runs the pipeline with the deduplication off, and checks that an order is paid or shipped more than once.
+    /// Otherwise, the run with the deduplication on would prove nothing.
     async fn without_deduplication(&self, transport: &str, server: &Arc<Server>) -> Result<(), Failure> {
         let Load { orders, kill_workers, kill_broker, .. } = self.load;
         let [orders, kill_workers, kill_broker] = [orders, kill_workers, kill_broker].map(|number| number.div_ceil(3));

@@ -33,7 +33,8 @@ const CONCURRENCY: usize = 8;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The time without a new event after which a run fails. RabbitMQ takes a minute to start.
 const MAX_IDLE: Duration = Duration::from_secs(300);
-/// The maximum random delay between an event and a kill, in milliseconds.
+/// The maximum random delay between an event and a kill, in milliseconds. With random delays, a kill can hit every step
+/// of a message.
 const MAX_KILL_DELAY: u64 = 30;
 
 #[derive(Args)]
@@ -174,7 +175,7 @@ impl Run {
         self.until(|view| view.stock(stage) == STOCK).await
     }
 
-    /// Kills workers and the broker at random times during the run.
+    /// Kills workers and the broker at random times during the run. The seed decides the times and the order.
     async fn kill(&self, load: &Load, workers: &Workers, server: Option<&Arc<Server>>) -> Result<(), Failure> {
         let mut random = Rng::with_seed(load.seed);
         let gap = (load.orders * Stage::ALL.len() as u32 / (load.kills() + 1)).max(1);
@@ -194,7 +195,7 @@ impl Run {
         Ok(())
     }
 
-    /// Places the orders of the load, and more orders until all kills are done.
+    /// Places the orders of the load, and more orders until all kills are done, so that each kill hits a busy pipeline.
     async fn place_all(&self, load: &Load) -> Result<(), Failure> {
         loop {
             let events = self.events()?;
@@ -219,7 +220,7 @@ impl Run {
         stream::iter(numbers).map(place).buffer_unordered(CONCURRENCY).try_collect().await
     }
 
-    /// Sends orders or supplies to a stage. Retries until the call succeeds.
+    /// Sends orders or supplies to a stage. Retries with the same operation until the call succeeds.
     async fn issue(&self, op: String, stage: Stage, bodies: impl IntoIterator<Item = Body>) -> Result<(), Failure> {
         let bodies: Vec<_> = bodies.into_iter().map(|body| Payload::json(&body)).collect::<Result<_, _>>()?;
         loop {
@@ -251,7 +252,8 @@ impl Run {
         self.until(|view| view.is_over(self.pipeline.settings.dedup)).await
     }
 
-    /// Waits until the broker delivers no more copies of messages.
+    /// Waits until the broker delivers no more copies of messages. After the kill of a worker, the broker delivers the
+    /// worker's messages again when their lease ends.
     pub(crate) async fn settle(&self) -> Result<(), Failure> {
         self.until_over().await?;
         self.until_quiet(3 * LEASE).await?;

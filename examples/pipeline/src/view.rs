@@ -72,7 +72,8 @@ impl View {
 
     /// Returns whether each order has reached the carrier and, with deduplication, all messages are finished.
     pub(crate) fn is_over(&self, dedup: bool) -> bool {
-        // Without deduplication, killed workers may leave unfinished messages.
+        // Without deduplication, a copy that is processed again adds an entry. The entry stays if the copy's worker is
+        // killed and a late acknowledgement of the first copy ends the message.
         self.carrier.orders >= self.placed && (self.unfinished() == 0 || !dedup)
     }
 

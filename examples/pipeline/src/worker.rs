@@ -14,7 +14,8 @@ use crate::pipeline::{Pipeline, Settings};
 use crate::queues::LEASE;
 use crate::stage::Stage;
 
-/// The number of messages that a worker processes concurrently.
+/// The number of messages that a worker processes concurrently. A larger number would not help, because a stage has few
+/// entities.
 const CONCURRENCY: usize = 8;
 /// The first and the longest pause before a message is retried after the store or the broker failed.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));

@@ -32,7 +32,7 @@ fn run_with_killed_workers_and_broker_handles_each_order_once() {
 }
 
 #[test]
-fn runs_on_postgres_and_nats_handle_each_order_once() {
+fn runs_over_postgres_and_nats_handle_each_order_once() {
     let (postgres, nats) = (servers::shared_postgres().unwrap(), servers::shared_nats().unwrap());
     for url in [postgres.url(), nats.url()] {
         let output = succeeds(&["run", "--orders", "30", "--transport", url]);

@@ -30,7 +30,8 @@ impl Mutant {
     }
 }
 
-/// A layer in front of the gate, which makes the mistake of a mutant.
+/// A layer in front of the gate, which makes the mistake of a mutant. Each of the layer's store calls is a separate
+/// step of the scheduler.
 struct Mistaken {
     mutant: Mutant,
     gated: Layered,
@@ -94,7 +95,8 @@ impl fmt::Debug for Mistaken {
     }
 }
 
-/// A layer that does not end an unknown claim on release.
+/// A layer that does not end an unknown claim on release. The layer is behind the gate, so that a release remains one
+/// step.
 pub(crate) struct Unfenced(pub(crate) Arc<dyn ItemBank>);
 
 #[async_trait]

@@ -89,7 +89,7 @@ impl Worker {
         self.current.as_ref()?.gate.asked()
     }
 
-    /// Returns whether the worker has no call in progress.
+    /// Returns whether the worker has no call, or only a call that has not begun.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.current.as_ref().is_none_or(|current| !current.begun)
     }

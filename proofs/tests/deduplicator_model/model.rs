@@ -31,14 +31,14 @@ pub(crate) enum Event {
         reply: Reply,
         progress: Progress,
     },
-    /// A worker sends a request and gets no reply.
+    /// A worker sends a request and gets no reply. The worker will send the request again, or crash.
     Timeout {
         worker: Name,
         call: Call,
         request: Request,
     },
     Crash(Name),
-    /// A request in flight takes effect.
+    /// A request in flight takes effect. The request stays in flight as long as it could have another effect.
     Landing {
         request: Request,
         reply: Reply,

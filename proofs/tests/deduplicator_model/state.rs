@@ -153,7 +153,7 @@ impl State {
         self.in_flight.sort_unstable();
     }
 
-    /// Numbers claims in a fixed order, and drops claims that hold nothing and are not used.
+    /// Numbers claims in a fixed order. Drops claims that hold nothing and that no record, call or request names.
     fn renumber_claims(&mut self) {
         let mut numbering = Numbering::default();
         self.for_each_claim(|claim| claim.index = numbering.number(claim.index));

@@ -39,7 +39,7 @@ impl Record {
     }
 }
 
-/// Whether a version of a record is the current version.
+/// Whether a version of a record is the current version. A superseded version never becomes current again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Version {
     Current,

@@ -91,8 +91,8 @@ async fn refuse_and_forget(far: &Far) {
 /// All connections are closed each time that this number of people have made their calls.
 const IDLE: usize = 50;
 
-/// Calls a bank and a counter for each person, with stock for half of the people. Checks that half of the people are
-/// refused, and that all items are different.
+/// Calls a bank and a counter for each person, with stock for half of the people. Checks that no call fails, that half
+/// of the people are refused, and that all items are different.
 async fn assign(far: &Far, people: usize) {
     far.store.setup().await.unwrap();
     assign_items(far, people).await;

@@ -61,7 +61,8 @@ fn changed_once(run: &Run, scenario: &Scenario, expected: &BTreeSet<&str>) -> Re
     }
 }
 
-/// Checks that all messages that the handler sent for one incoming message have the same id, token and body.
+/// Checks that all messages that the handler sent for one incoming message have the same id, token and body, and were
+/// sent after their token existed.
 fn sent_alike(run: &Run) -> Result<(), String> {
     let mut by_cause = BTreeMap::<String, BTreeSet<_>>::new();
     for (sent, is_there) in run.endpoints.wire.sent() {

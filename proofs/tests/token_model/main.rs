@@ -67,7 +67,8 @@ fn keeps_every_promise(name: &str, plan: Plan, scope: Scope) -> usize {
     reached.states().len()
 }
 
-/// The article's last version breaks no safety promise, but may leave tokens and entries, as the article says.
+/// The article's last version breaks no safety promise. As the article says, tokens of abandoned attempts may stay, and
+/// an entry may stay if the message's worker crashes between the last two steps.
 #[test]
 fn last_version_of_the_article_is_safe_and_leaves_garbage() {
     let world = Tokens { plan: Plan::ARTICLE, scope: SCOPE, demands: &Promise::SAFETY };

@@ -11,7 +11,8 @@ pub(crate) struct Plan {
     pub(crate) creates_at_commit: bool,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) ids: Ids,
-    /// Whether a worker writes its token id into the entry before the worker creates the token.
+    /// Whether a worker writes its token id into the entry before the worker creates the token, so that other workers
+    /// can discard the token.
     pub(crate) registers: bool,
     pub(crate) cleanup: Cleanup,
     /// Whether consumed and discarded tokens cannot be created any more.

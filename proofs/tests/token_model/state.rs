@@ -136,7 +136,7 @@ impl State {
 
     /// Removes the stale mark from the workers and requests that found the entity absent.
     pub(crate) fn forget(&mut self, endpoint: Endpoint) {
-        // The entity is absent again.
+        // The entity is absent again, and a worker that found it absent before cannot detect the change.
         let workers = self.workers.iter_mut().flatten();
         let of_old = workers.filter(|worker| worker.endpoint == endpoint && worker.found_absent);
         of_old.for_each(|worker| worker.stale = false);

@@ -20,7 +20,8 @@ pub(super) enum NoNamespace {
     Odd(Error),
 }
 
-/// Parses a namespace, and refuses a name that ends with a line break.
+/// Parses a namespace, and refuses a name that is not [`plain`], because the name would be another namespace than it
+/// seems.
 pub(super) fn namespace(text: &str) -> Result<Namespace, NoNamespace> {
     let namespace = Namespace::new(text).map_err(NoNamespace::Length)?;
     plain("the namespace", text).map(|()| namespace).map_err(NoNamespace::Odd)

@@ -7,6 +7,7 @@ use storagebox::{Error, ErrorKind};
 
 /// Refuses an id or an item that ends with a line break.
 pub(crate) fn without_line_end(text: &str) -> Result<&str, Error> {
+    // A loop over the lines of a file may leave a carriage return, which would give one person two ids.
     match text.ends_with(['\r', '\n']) {
         true => Err(Error::new(ErrorKind::InvalidInput, "the value ends with a line end; remove the line end")),
         false => Ok(text),

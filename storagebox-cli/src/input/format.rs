@@ -96,12 +96,14 @@ const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 const NAMES: &str = "\
     account code codes coupon coupons customer customers email emails id ids item items key keys mail \
     member name number token tokens user username users voucher vouchers";
+/// Words that a longer name of a column, such as `Discount Code`, may combine with a word of `NAMES`.
 const WITH_NAMES: &str = "\
     access activation address card contact discount e external first full gift last license order phone \
     product promo promotion record serial subscriber unique";
 
 /// Returns whether these bytes are enough to recognise the kind of a file.
 pub(super) fn is_enough(head: &[u8]) -> bool {
+    // Fewer than `HEAD` bytes must be enough, because a pipe may deliver a few bytes, and the next bytes much later.
     let text = opening(head);
     let may_be_known = BEGINNINGS.iter().any(|(beginning, _)| beginning.starts_with(head))
         || OPENINGS.iter().any(|(beginning, _)| begins_with(beginning, text));

@@ -33,7 +33,7 @@ pub(crate) enum Unreadable {
 }
 
 pub(super) struct Records {
-    /// The file, which is read on a blocking thread.
+    /// The file, which is read on a blocking thread, because a pipe can keep a reader waiting for ever.
     input: Box<dyn Read + Send>,
     /// The bytes that were read. The bytes from `start` on are not parsed yet.
     buffer: Vec<u8>,

@@ -200,7 +200,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Copies everything, and returns an error if a pipe is closed.
+/// Copies everything. A closed pipe is an error, because the output is the purpose of the command.
 fn copy(from: &mut impl Read, to: &mut (impl Write + ?Sized)) -> io::Result<()> {
     io::copy(from, to).and_then(|_| to.flush())
 }

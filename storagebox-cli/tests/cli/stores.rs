@@ -75,7 +75,7 @@ pub(crate) trait Served: Store {
 }
 
 /// Creates a test of each function on each store in the brackets before the function, as in `tests_on! { [redis
-/// sqlite]: records_are_remembered; }`.
+/// sqlite]: records_are_remembered; }`. A filter finds a test by the name of the function or the store.
 macro_rules! tests_on {
     ($($stores:tt: $($test:ident),+;)+) => {
         $($(mod $test { $crate::stores::tests_on!(@each $test $stores); })+)+

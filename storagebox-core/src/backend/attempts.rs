@@ -18,7 +18,7 @@ use crate::values::error::{Certainty, Result};
 pub struct Attempts<S> {
     remembered: Option<Duration>,
     since_first: S,
-    /// A clock that continues while the machine sleeps.
+    /// A clock that continues while the machine sleeps. The timer of `since_first` may stop then.
     clock: &'static dyn Clock,
     begun: Duration,
     any_lost: AtomicBool,

@@ -28,7 +28,9 @@ pub(crate) mod names {
     };
 }
 
-/// Calls the macro `$write` with the table of all calls: the trait of each part, and its calls.
+/// Calls the macro `$write` with the table of all calls. Each part has its trait, its method that does no I/O (if any),
+/// and its calls. Each call has its [`Kind`](crate::layer::Kind), its name in [`Request`](crate::layer::Request), and
+/// the signature of its method, with the lifetimes that `async_trait` adds.
 macro_rules! calls {
     ($write:ident) => {
         #[allow(clippy::wildcard_imports, reason = "each use of the table needs some of its names")]

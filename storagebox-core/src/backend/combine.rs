@@ -141,7 +141,7 @@ impl<C: Combine> Combiner<C> {
         }
     }
 
-    /// Begins the call alone, or adds the call to the queue.
+    /// Begins a turn for the call alone if nothing is in progress. Otherwise adds the call to the queue.
     fn enter(self: &Arc<Self>, call: C) -> Result<Entered<C>> {
         let (key, spawn) = (call.key(), (self.spawner)());
         let mut queue = self.lock();

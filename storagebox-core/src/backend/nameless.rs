@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 /// Error texts of a lookup that failed because the name server did not answer.
 const PASSES: [&str; 2] = ["Temporary failure", "Try again"];
 
-/// The maximum number of files and sockets that one name lookup has open at a time.
+/// The maximum number of files and sockets that one name lookup has open at a time, with some margin.
 const OPENED: usize = 8;
 
 /// Returns whether this is the error of a lookup that found no address for a name. Systems report it only as text.

@@ -25,7 +25,8 @@ struct Namespaces {
     sweep_at: usize,
 }
 
-/// The kind, the name and the options of an open namespace.
+/// The kind, the name and the options of an open namespace. A namespace that is opened with two sets of options has two
+/// objects.
 type Named = (&'static str, Namespace, String);
 
 /// The number of namespaces that stay open without a handle.

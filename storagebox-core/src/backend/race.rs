@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// Yields once, so that the other futures of the task are polled.
+/// Yields once, so that the other futures of the task are polled. A loop that might never wait must call this function.
 pub(crate) async fn let_others_on() {
     let mut has_waited = false;
     poll_fn(|context| {

@@ -42,7 +42,8 @@ pub fn unknown(key: &str, value: &str, known: &[&str]) -> Error {
     Error::misconfigured("url", format_args!("has {own}; expected {}", listed(known, "or")))
 }
 
-/// Returns whether `key` is surely a query key, and not a piece of a password that contains a `?`.
+/// Returns whether `key` is surely a query key, and not a piece of a password that contains a `?`. After such a
+/// password, the value contains the `@` before the host.
 fn is_surely_a_key(key: &str, value: &str) -> bool {
     let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
     let is_key = (3..=24).contains(&key.len()) && key.split('_').all(is_word);
@@ -102,7 +103,7 @@ pub fn one_of<T: Copy>(key: &'static str, value: &str, words: &[(&str, T)]) -> R
     Err(Error::misconfigured(key, format_args!("must be {}", listed(&words, "or"))))
 }
 
-/// Returns the words as a list in backticks, such as `a`, `b` or `c`.
+/// Returns the words as a list, each in backticks, such as `a`, `b` or `c`.
 fn listed(words: &[&str], before_the_last: &str) -> String {
     let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     match words.split_last() {
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn fractional_or_too_large_number_is_refused() {
+    fn number_refuses_all_texts_but_whole_numbers_in_range() {
         assert_eq!(number::<u8>("n", "255").unwrap(), 255);
         for value in ["", "256", "-1", "1.5", " 1", "hunter2"] {
             assert_eq!(refused(number::<u8>("n", value)), "n must be a whole number");

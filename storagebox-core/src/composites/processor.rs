@@ -401,7 +401,7 @@ impl Processor {
     }
 
     /// Sends the messages, closes the guard and removes the entry, in this order. Returns how many messages this call
-    /// sent.
+    /// sent, which is 0 if another worker has finished the message meanwhile.
     async fn settle(
         &self,
         id: &EntryId,

@@ -156,8 +156,8 @@ pub enum Begun {
     },
     /// The work was done before; this is the result.
     Done(Entry),
-    /// The result or the lease of the id belongs to a request with another fingerprint. A lapsed lease counts too, if its
-    /// work may have had an effect.
+    /// The result or the lease of the id belongs to a request with another fingerprint. A lapsed lease counts too, if
+    /// its work may have had an effect.
     Mismatch,
     /// This operation is over: it aborted, or its result was forgotten or expired. It can no longer begin a lease.
     Fenced,

@@ -103,7 +103,7 @@ impl Combine for Ask {
     }
 }
 
-/// A store that makes no call until the test sends `true`.
+/// A store that makes no call until the test sends `true`. Each batch, and each call made alone, takes the time `step`.
 #[derive(Clone)]
 struct Stalled {
     runs: watch::Receiver<bool>,

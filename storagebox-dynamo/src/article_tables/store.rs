@@ -28,7 +28,7 @@ impl Backend for ArticleTables {
         "dynamo"
     }
 
-    /// Checks that the tables exist.
+    /// Checks that the tables exist. The owners of the tables create them.
     async fn setup(&self) -> Result<()> {
         self.ping().await
     }

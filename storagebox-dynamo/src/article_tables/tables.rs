@@ -18,7 +18,7 @@ pub(super) const ID: &str = "deduplication_id";
 /// The attribute of the records' table that contains the item of a record.
 pub(super) const GIVEN: &str = "item_string";
 
-/// The table of the items and the table of the records.
+/// The table of the items, which is the client's own table, and the table of the records.
 #[derive(Debug)]
 pub(super) struct Tables {
     client: Arc<Client>,

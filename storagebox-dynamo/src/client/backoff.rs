@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use crate::error::lacks_credentials;
 
 tokio::task_local! {
+    /// The deadline of the call in progress.
     pub(super) static END: Instant;
 }
 
@@ -74,7 +75,8 @@ impl CallBackoff {
     fn has_time_for(&mut self, pause: Duration, is_certain: bool) -> bool {
         let Some((begun, end)) = &mut self.time else { return true };
         let now = Instant::now();
-        // If the deadline cut off an attempt, the outcome of the call would be unknown.
+        // After an error that surely changed nothing, an attempt as long as the last one must also end in time: the
+        // outcome of an attempt that the deadline cuts off is unknown.
         let lasts = if is_certain { now.duration_since(*begun) } else { Duration::ZERO };
         *begun = now + pause;
         *begun + lasts < *end

@@ -97,6 +97,7 @@ async fn config_of(address: &Address, attempt: Duration) -> Builder {
         .load()
         .await;
     let mut config = Builder::from(&config);
+    // An endpoint in a profile is ignored: without an endpoint in the URL, the region's default endpoint applies.
     config.set_endpoint_url(address.endpoint.clone());
     config
 }

@@ -22,8 +22,8 @@ pub(super) fn loader(region: &str, http: &ByScheme) -> ConfigLoader {
 
 type Result<T, E = CredentialsError> = std::result::Result<T, E>;
 
-/// The SDK's sources of credentials. They are created again after a configuration error, because the SDK does not
-/// notice a corrected profile.
+/// The SDK's sources of credentials. They are created again after a configuration error, because the SDK reports such
+/// an error only once, and does not notice a corrected profile.
 #[derive(Debug)]
 pub(super) struct Found {
     region: String,

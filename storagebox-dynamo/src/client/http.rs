@@ -19,7 +19,8 @@ use rustls::RootCertStore;
 #[derive(Clone, Debug)]
 pub(super) struct ByScheme {
     plain: SharedHttpClient,
-    // Created by the first `https://` request, because a machine may have no CA certificates.
+    // Created by the first `https://` request, because the driver's own client may panic on a machine without CA
+    // certificates.
     secure: Arc<OnceLock<SharedHttpClient>>,
 }
 

@@ -84,6 +84,7 @@ pub(crate) struct OpenNamespace {
     options: String,
     /// The memory that the program has set; `None` if the program has set no memory.
     memory: Option<Retention>,
+    /// Whether the namespace may be used from every region.
     is_everywhere: bool,
     info: OnceLock<NamespaceInfo>,
     opening: SingleFlight,
@@ -136,7 +137,7 @@ impl OpenNamespace {
     }
 
     /// Returns when an operation, claim or token that ends at `end` is forgotten; `None` means never. The namespace
-    /// must be open.
+    /// must be open: [`shards`](Self::shards) and [`key_of`](Self::key_of) open it.
     pub(crate) fn forgotten_after(&self, end: Millis) -> Option<Millis> {
         debug_assert!(self.info.get().is_some(), "the namespace is not open");
         match self.info.get().map_or(Retention::Forever, |info| info.memory) {

@@ -20,7 +20,7 @@ use crate::row::{Attributes, INDEX, Row, RowKey};
 #[derive(Debug)]
 pub(crate) struct RowPage {
     pub(crate) rows: Vec<Row>,
-    /// The number of rows in the page, even if the page contains only this number.
+    /// The number of rows, which is set even if the request asked only for the number.
     pub(crate) count: u64,
     /// The number of rows before the filter.
     pub(crate) scanned: u64,
@@ -28,8 +28,9 @@ pub(crate) struct RowPage {
     pub(crate) next: Option<Attributes>,
 }
 
+/// The largest number of keys in one `BatchGetItem` of DynamoDB.
 const BATCH: usize = 100;
-/// After this many consecutive batches in which the service read nothing, the read fails.
+/// How many consecutive batches the service may leave wholly unread before the read fails.
 const UNREAD_BATCHES: u32 = 5;
 
 impl Client {
@@ -37,6 +38,7 @@ impl Client {
         let clock = self.settings.clock.is_none().then_some(&self.clock);
         // The futures of all requests are boxed: the driver's futures are large and deeply nested, and the compiler
         // would analyse them again for each caller.
+        // One attempt has a third of the timeout of a call, so that the call has time for another attempt.
         self.connection.driver(clock, self.settings.options.call_timeout / 3).boxed().await
     }
 

@@ -15,7 +15,8 @@ impl Tag {
         Self(RandomIds.fresh())
     }
 
-    /// Returns a tag that is unique to one attempt and begins with the tag of the call.
+    /// Returns a tag that is unique to one attempt and begins with the tag of the call. The tag is for a row whose next
+    /// write has a condition on the tag: two attempts of one call must not write the same tag.
     pub(crate) fn of_attempt(&self) -> Self {
         Self(format!("{}.{}", self.0, Self::fresh().0))
     }

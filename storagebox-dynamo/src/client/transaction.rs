@@ -45,7 +45,8 @@ impl Transacted {
 }
 
 impl Client {
-    /// Makes all of the writes or none. The request token is a hash of the writes.
+    /// Makes all of the writes or none. The request token is a hash of the writes: if the same transaction is sent
+    /// again within ten minutes, the service returns the first outcome.
     pub(crate) async fn transact(&self, writes: &[Write]) -> Result<Transacted> {
         let transacted = self.transact_as(writes, &request_token(self.table(), writes)).await?;
         transacted.ok_or_else(|| Error::unknown("another transaction has the same token").on("dynamo"))
@@ -107,6 +108,7 @@ fn without_reason() -> Error {
 
 /// Reads which conditions cancelled a transaction. Returns an error if the service did not evaluate every write.
 fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
+    // A write that was not evaluated may be the write that decides the outcome.
     if let Some(error) = no_condition(cancelled) {
         return Err(error);
     }

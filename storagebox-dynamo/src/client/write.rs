@@ -267,7 +267,8 @@ impl Write {
 
 /// Returns the request token of a transaction: a hash of the writes and their tables.
 pub(super) fn request_token(own: &str, writes: &[Write]) -> String {
-    // The writes hold the call's tag or time, so only the attempts of one call have the same token.
+    // The service compares tokens per account and region, so the text of a write contains the name of its table. The
+    // writes contain the call's tag or time, so only the attempts of one call have the same token.
     let mut body = String::new();
     writes.iter().for_each(|write| write.spell(own, &mut body));
     hex(&Sha256::digest(body)[..16])

@@ -7,7 +7,8 @@ use super::room::Room;
 use super::values::{Values, refused, value_in};
 use crate::client::{Write, Wrote};
 
-/// Applies a change. Sends the change again after a lost reply only if `retry_atomic` is on.
+/// Applies a change. After a lost reply, sends the change again only if `retry_atomic` is on, because the change may
+/// then count twice.
 pub(super) async fn apply(values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
     let sends_again = values.client().settings().retry_atomic;
     let attempt = |attempt: Attempt| async move {

@@ -34,7 +34,7 @@ pub(crate) struct DynamoLedger {
     rules: Rules,
     values: Values,
     recent: Recent,
-    /// Whether several regions may change the ledger.
+    /// Whether several regions may change the ledger. If so, no call deletes or overwrites an entry.
     is_everywhere: bool,
 }
 
@@ -85,7 +85,7 @@ impl DynamoLedger {
     }
 
     /// Returns the value: the stored sum plus the changes that are not in the sum. Returns `Contention` if a compaction
-    /// wrote the sum during the read.
+    /// wrote the sum during the read, because some changes may then be counted twice or not at all.
     async fn added_up(&self, key: &Key) -> Result<i64> {
         self.values.ready().await?;
         let sum = self.sum(key).await?;

@@ -129,7 +129,8 @@ impl Markers {
         found.filter(lasts).map_or(Ok(None), |marker| known(&marker, call))
     }
 
-    /// Returns the outcome of a refused attempt. If an earlier attempt was sent, first makes the call void.
+    /// Returns the outcome of a refused attempt. If an earlier attempt was sent, first makes the call void, unless the
+    /// operation was applied or cancelled meanwhile.
     pub(super) async fn refused(&self, call: MarkedAttempt<'_>, refusal: Counted) -> Result<Counted> {
         let MarkedAttempt { values, key, change, tag, attempt } = call;
         if !attempt.is_repeated() {
@@ -157,7 +158,7 @@ impl Markers {
     }
 }
 
-/// Returns the key of a marker, which has its own partition.
+/// Returns the key of a marker. Each marker has its own partition, so that markers do not load the counter's partition.
 fn at(values: &Values, key: &Key, op: &OpId) -> RowKey {
     RowKey::alone(values.partition("op", key, op.as_str()))
 }
@@ -179,7 +180,7 @@ fn refused(parts: Vec<Refusal>, call: MarkedAttempt<'_>) -> Result<Marked> {
     without_room.map(Marked::NoRoom).ok_or_else(contention)
 }
 
-/// Returns the outcome that a marker decides for this call, if any.
+/// Returns the outcome that a marker decides for this call; `None` if the marker has only void calls of other calls.
 fn known(marker: &Row, call: MarkedAttempt<'_>) -> Result<Option<Counted>> {
     let MarkedAttempt { change, tag, attempt, .. } = call;
     if marker.has("d") {

@@ -61,7 +61,7 @@ struct OptimisticCall<'a> {
 #[derive(Debug, Default)]
 struct Past {
     losses: u32,
-    /// How often the row had been written before the attempt whose reply was lost.
+    /// How often the row had been written when the attempt whose reply was lost read the row.
     lost: Option<i64>,
 }
 

@@ -19,7 +19,8 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Creates the row of a shard that has no changes. A missing bound counts as the least or the greatest `i64`.
+    /// Creates the row of a shard that has no changes. A missing bound counts as the least or the greatest `i64`,
+    /// so that the total stays in the range of `i64`.
     pub(super) fn new(bounds: Bounds, shards: u16, shard: u16) -> Self {
         let (floor, ceiling) = ends(bounds);
         let of = |room: i128| {

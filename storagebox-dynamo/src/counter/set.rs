@@ -108,6 +108,7 @@ impl Set {
     async fn enter(&self, values: &Values, entrant: &Entrant<'_>, attempt: Attempt) -> Result<Entered> {
         values.ready().await?;
         let client = values.client();
+        // The first write assumes that the row exists and has a free place.
         let mut step = Step::adding(self.addition(client, entrant, &Replaced::default()));
         for _ in 0..MOST_REFUSALS {
             let old = match client.write_to(&entrant.row, &step.write, |row| Entries::of(row).map(drop)).await? {
@@ -163,12 +164,14 @@ impl Set {
         self.lifetime.is_some_and(|lifetime| at.after(lifetime) <= past)
     }
 
-    /// Returns the size below which the stored set has room for one more operation.
+    /// Returns the size below which the stored set has room for one more operation. Operations that the update removes
+    /// take no room.
     fn places(&self, replaced: &Replaced) -> usize {
         self.capacity as usize + replaced.others.len() + usize::from(replaced.own.is_some())
     }
 
-    /// Returns the update that adds the operation and removes the `replaced` data.
+    /// Returns the update that adds the operation and removes the `replaced` data. The update is refused if the void
+    /// calls of the operation have changed since the row was read.
     fn addition(&self, client: &Client, entrant: &Entrant<'_>, replaced: &Replaced) -> Write {
         let write = Write::update(&entrant.row)
             .name("#op", &entrant.name)

@@ -16,7 +16,8 @@ use crate::client::{Tag, Write};
 use crate::error::contention;
 use crate::row::RowKey;
 
-/// The largest number of shards that lend room in one transaction.
+/// The largest number of shards that lend room in one transaction. Of its 100 writes, one is the marker and one changes
+/// the operation's own shard.
 const LENDERS: usize = 98;
 /// The largest number of shards that one transaction can change together with the marker.
 const MOST_SPREAD: u16 = 99;
@@ -48,7 +49,7 @@ enum Shift {
     TooLittle,
     /// These writes lend the operation's shard the missing room, and apply the change.
     Apply(Vec<Write>),
-    /// Writes that only lend room. Another attempt applies the change.
+    /// These writes only lend, because more shards must lend than fit into one transaction. Another attempt follows.
     Lend(Vec<Write>),
 }
 
@@ -78,7 +79,8 @@ impl Sharded {
         values.client().settle("value", sum).await
     }
 
-    /// Returns whether a change is a delivery: a change that is large enough to be spread over all shards.
+    /// Returns whether a change is a delivery: a large change that is spread over all shards, so that later changes in
+    /// the other direction find room in each shard.
     fn is_delivery(&self, delta: i64) -> bool {
         let opposite = if delta < 0 { self.bounds.ceiling() } else { self.bounds.floor() };
         let is_large = delta.unsigned_abs() >= SPREAD_FROM * u64::from(self.shards);
@@ -174,8 +176,10 @@ impl ShardedCall<'_> {
     /// Rejects the change, unless an earlier attempt has applied the operation. Returns `Contention` if the shards
     /// changed during the read.
     async fn rejected(&self, attempt: Attempt, parts: &[Part]) -> Result<Counted> {
+        // Two reads that return the same rows are a consistent view.
         let is_true = self.parts().await? == parts && add_up(parts, self.sharded.bounds);
         let total = i64::try_from(total(parts)).ok().filter(|_| is_true).ok_or_else(contention)?;
+        // An earlier attempt of the operation may have used the room that is missing now.
         let call = self.marking(attempt);
         match self.sharded.markers.find(call).await? {
             Some(counted) => Ok(counted),

@@ -9,7 +9,7 @@ use super::values::{Values, refused};
 use crate::client::{Transacted, Write, Wrote, hex};
 use crate::error::contention;
 
-/// Applies a change. All attempts send the same transaction, without a tag and a time.
+/// Applies a change. The transaction has no tag and no time, because all attempts must send the same transaction.
 pub(super) async fn apply(values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
     let room = Room::of(change);
     let writes = [room.added(Write::update(&values.row(key)))];

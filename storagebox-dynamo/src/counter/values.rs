@@ -92,7 +92,8 @@ pub(super) fn hash(op: &OpId) -> [u8; 16] {
 
 /// Returns the mark of a call: a short hash of the call's tag.
 pub(super) fn mark(tag: &Tag) -> [u8; 6] {
-    // If two calls of one operation had the same mark, both would return `Applied`.
+    // If two calls of one operation had the same mark, both would return `Applied`; the operation would still be
+    // applied once.
     short(tag.as_str())
 }
 

@@ -56,8 +56,8 @@ struct Refused<'a> {
 }
 
 impl<'a> CommitCall<'a> {
-    /// Checks that the ledger joins the namespaces of the commit's tokens, and that the commit fits into one
-    /// transaction.
+    /// Checks the commit. Returns `InvalidInput` if the ledger does not join the namespaces of the commit's tokens, and
+    /// `TooLarge` if the commit needs more rows than a transaction has.
     pub(super) fn new(ledger: &'a DynamoEntityLedger, commit: &'a Commit) -> Result<Self> {
         commit.checked(&ledger.joins).map_err(|error| error.on("dynamo"))?;
         // The consumed token is gone after the commit, so the commit does not create it.

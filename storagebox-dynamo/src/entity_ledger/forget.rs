@@ -39,7 +39,8 @@ impl Entities {
         client.deleted("maintain", &delete.value(":past", past).value(":version", version)).await
     }
 
-    /// Returns whether the entity may have an entry or a remembered removal. Reads only one page of rows.
+    /// Returns whether the entity may have an entry or a remembered removal. Reads only one page of rows, and
+    /// returns `true` if there are more.
     async fn has_entries(&self, key: &Key, past: i64) -> Result<bool> {
         let partition = self.open.key_of(ENTRIES, key.as_str()).await?.partition;
         let query = Query::of(&partition, Index::Table).only("sk").filter(REMEMBERED).value(":past", past);

@@ -29,7 +29,8 @@ use crate::row::{Row, Value};
 
 /// The value of the attribute `s` of a removed entry.
 pub(super) const GONE: &str = "gone";
-/// The condition that the message had no entry when the request was sent.
+/// The condition that the message had no entry when the request was sent. If an entry is removed after that, a late
+/// copy of the request still fails.
 pub(super) const VACANT: &str = "attribute_not_exists(pk) OR (s = :gone AND y < :now)";
 /// The condition that the row is still the removed entry that was read. This condition is for an entry that was removed
 /// in the present millisecond.
@@ -39,11 +40,13 @@ pub(super) const REMOVABLE: &str = "c = :commit AND d = :key AND attribute_not_e
 /// The condition that this attempt can be registered for the entry.
 pub(super) const REGISTRABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
                                       AND NOT contains(a, :attempt) AND size(a) < :most";
-/// The condition that no attempt of the entry is chosen yet, and that this attempt is registered.
+/// The condition that no attempt of the entry is chosen yet, that this attempt is registered, and that the row is not
+/// damaged.
 pub(super) const CHOOSABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
                                     AND contains(a, :p) AND a[0] = :commit AND o = sk AND attribute_type(v, :bytes) \
                                     AND attribute_type(m, :text)";
-/// The condition that the entry was last changed before the request was sent.
+/// The condition that the entry was last changed before the request was sent. If an entry is added or gets an attempt
+/// after that, a late copy of the request does not change the entry.
 pub(super) const EARLIER: &str = "b < :now";
 /// The condition that the entry is still the entry that was read. This condition is for an entry that was changed in
 /// the present millisecond.

@@ -66,7 +66,8 @@ fn untrusted(error: &ConnectorError, is_unsent: bool) -> Option<Classification> 
     }
 }
 
-/// Returns whether the error is about the credentials.
+/// Returns whether the error is about the credentials. The call is then not retried, because the sources of credentials
+/// make their own retries.
 pub(crate) fn lacks_credentials(error: &(dyn StdError + 'static)) -> bool {
     causes::<CredentialsError>(error).next().is_some()
 }
@@ -78,6 +79,7 @@ fn causes<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> imp
 
 /// Returns the cause of an error, or the error that an `io::Error` wraps.
 fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
+    // The `source()` of an `io::Error` skips the error that it wraps.
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(held) => Some(held),
         None => error.source(),

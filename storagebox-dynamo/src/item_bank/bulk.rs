@@ -182,7 +182,8 @@ fn state_by_claim(item: &Row, by: &str, claim: Option<&Row>, at: Moment) -> Resu
     })
 }
 
-/// Adds the condition that the row still has the tag that was read.
+/// Adds to a `withdraw` or `restore` the condition that the row still has the tag that was read. A late copy of the
+/// write then changes nothing after another `withdraw` or `restore`.
 fn if_unchanged(write: Write, seen: &Row, condition: &str) -> Write {
     match seen.text("t") {
         Some(tag) => write.only_if(format!("t = :seen AND {condition}")).value(":seen", tag),

@@ -13,7 +13,7 @@ use crate::row::Row;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Candidate {
     Free(Item),
-    /// An item whose hold has lapsed. `at` is the item's key in the index.
+    /// An item whose hold has lapsed. The claim `by` must be ended first. `at` is the item's key in the index.
     Lapsed {
         item: Item,
         by: ClaimId,

@@ -89,8 +89,8 @@ impl Bank {
         judge(at, row.as_ref())
     }
 
-    /// Returns the write that gives a claim an ended state or `void`. If the claim has an item, the same transaction
-    /// must free the item.
+    /// Returns the write that gives a claim an ended state or `void`, and keeps its void calls. If the claim has an
+    /// item, the same transaction must free the item.
     pub(super) fn ending(&self, key: &RowKey, state: &str, end: Millis) -> Write {
         let ended = Write::update(key).set("s", state).remove(&["i", "u"]);
         ended.expiring(self.open.expiry_after(Some(end)))

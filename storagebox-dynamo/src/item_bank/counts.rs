@@ -60,7 +60,8 @@ impl Add for Tally {
 }
 
 impl Bank {
-    /// Counts the items. An item with a lapsed hold counts as free.
+    /// Counts the items. An item with a lapsed hold counts as free. Each page has the timeout `call_timeout`; all pages
+    /// together have no timeout.
     pub(super) async fn counts(&self) -> Result<Counts> {
         let shards = self.client().settle("counts", || self.open.shards()).await?;
         let past = self.client().surely_past();

@@ -7,10 +7,11 @@ use storagebox_core::{ClaimId, Item};
 
 use crate::lock::lock;
 
-/// The largest number of hints: about a megabyte.
+/// The largest number of hints: about a megabyte. One more hint clears the map, because a missing hint costs only a
+/// read.
 const MOST: usize = 4_096;
 
-/// The items that claims probably have. A hint may be wrong.
+/// The items that claims probably have. A hint may be wrong, so each write that uses a hint has a condition.
 #[derive(Debug, Default)]
 pub(super) struct Hints(Mutex<HashMap<ClaimId, Item>>);
 

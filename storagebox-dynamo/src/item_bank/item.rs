@@ -42,7 +42,7 @@ pub(super) enum ItemRow {
     Free,
     Withdrawn,
     Spent,
-    /// The claim with this id has the item.
+    /// The claim with this id has the item. The row of the claim has its state.
     With(String),
 }
 

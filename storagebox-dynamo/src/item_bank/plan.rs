@@ -105,6 +105,7 @@ impl Bank {
     async fn free_item(bank: &Arc<Self>, since: u64, rows: &HashSet<RowKey>) -> Result<Option<Item>> {
         while let Some(lent) = bank.candidates.next(bank, since).await? {
             let candidate = lent.candidate().clone();
+            // The candidate does not go back to the pool, so that no other task of the process picks it meanwhile.
             lent.spent();
             if rows.contains(&bank.item_key(candidate.item().as_str()).await?) {
                 return bank.another_item(rows).await;
@@ -118,6 +119,7 @@ impl Bank {
 
     /// Reads one page of candidates. Returns a free item whose row is not in the transaction.
     async fn another_item(&self, rows: &HashSet<RowKey>) -> Result<Option<Item>> {
+        // The page has room for every item of the transaction and for one more.
         for candidate in self.page_from_start(rows.len() + 1).await? {
             if rows.contains(&self.item_key(candidate.item().as_str()).await?) {
                 continue;

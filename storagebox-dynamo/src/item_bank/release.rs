@@ -26,7 +26,8 @@ pub(super) enum Ending {
 }
 
 impl Bank {
-    /// Extends the hold in the claim's row. Then moves the item to its new place in the index.
+    /// Extends the hold in the claim's row. Then moves the item to its new place in the index, so that takers do not
+    /// find the item while it is held.
     pub(super) async fn extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
         let key = self.claim_key(claim.as_str()).await?;
         let until = end_of(self.client(), hold);
@@ -113,7 +114,8 @@ impl Bank {
         }
     }
 
-    /// Returns the state of a claim from its row. If the hold has run out, first writes the end of the claim.
+    /// Returns the state of a claim from its row. If the hold has run out, first writes the end of the claim, so that a
+    /// late `confirm` or `extend` finds the claim ended.
     pub(super) async fn final_state(
         &self,
         key: &RowKey,

@@ -112,7 +112,8 @@ impl Bank {
         Ok([held, taken.only_if("o = :was").value(":was", free_at(item.as_str()))])
     }
 
-    /// Returns the outcome of a refused transaction; `None` if another candidate must be tried.
+    /// Returns the outcome of a refused transaction; `None` if another candidate must be tried. The claim's row decides
+    /// first: a known claim takes no other item.
     async fn refused(
         &self,
         take: TakeAttempt<'_>,
@@ -157,6 +158,7 @@ impl Repeats {
     /// Adds a take to the average, which is only an estimate.
     fn note(&self, taken: &Taken) {
         let seen = if matches!(taken, Taken::New(_)) { 0 } else { 65_536 };
+        // One of two concurrent additions may be lost.
         let before = self.0.load(Ordering::Relaxed);
         self.0.store(before - before / WEIGHT + seen / WEIGHT, Ordering::Relaxed);
     }

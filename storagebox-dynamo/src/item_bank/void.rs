@@ -60,6 +60,7 @@ impl Bank {
     /// Returns the refusal of an attempt to retire a claim that holds an item. If an earlier attempt was sent, first
     /// makes the call void.
     pub(super) async fn refused_holding<T>(&self, key: &RowKey, row: &Row, attempt: Attempt, refusal: T) -> Result<T> {
+        // The row keeps the tag of the call that took the item.
         let voiding = added(Write::update(key), attempt).only_if(format!("{LASTS} AND {ROOM}"));
         let voiding = voiding.value(":held", HELD).value(":coming", self.client().surely_coming().0);
         self.voided(Some(row), attempt, voiding, refusal).await

@@ -52,6 +52,7 @@ fn all_bytes(attributes: &Attributes) -> usize {
 fn value_bytes(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),
+        // An upper bound, because DynamoDB stores two digits in one byte.
         AttributeValue::N(number) => number.len() + 1,
         AttributeValue::B(bytes) => bytes.as_ref().len(),
         AttributeValue::Ss(texts) => texts.iter().map(String::len).sum(),

@@ -38,7 +38,8 @@ impl Records {
         Write::put(row.expiring(self.open.expiry_after(Some(ended.since))))
     }
 
-    /// Adds to the record whether this operation has ended. The id's row must be read before this call.
+    /// Adds to the record whether this operation has ended. The id's row must be read before this call: if the separate
+    /// row is missing, the operation had not ended when the id's row was read.
     pub(super) async fn with_ended(
         &self,
         record: Record,

@@ -32,7 +32,7 @@ impl Record {
         Self { is_own, ..self }
     }
 
-    /// Ends a record whose retention is over, and its operation (D-4).
+    /// Ends a record whose retention is over. The operation ended when the retention ended (D-4).
     pub(super) fn expire(&mut self, past: Millis) {
         if let IdState::Done(IdRecord { op, until: Some(until), .. }) = &self.state
             && *until <= past

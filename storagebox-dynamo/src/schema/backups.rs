@@ -9,7 +9,7 @@ use storagebox_core::{ErrorKind, Result};
 use crate::client::Client;
 use crate::error::{self, incomplete};
 
-/// Turns the backups on if they are off.
+/// Turns the backups on if they are off. Does not change how far back they reach.
 pub(super) async fn turn_on(client: &Client) -> Result<()> {
     let driver = client.driver().await;
     let answer = driver.describe_continuous_backups().table_name(client.table()).send().boxed().await;

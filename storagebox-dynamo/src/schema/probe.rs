@@ -16,7 +16,8 @@ const CONDITIONS: &str = "refuse a write whose condition does not hold";
 const EXISTS: &str = "attribute_exists(pk)";
 const IS_MISSING: &str = "attribute_not_exists(pk)";
 
-/// Probes the server with a transaction that only checks, and with the deletion of a row that does not exist.
+/// Probes the server with a transaction that only checks, and with the deletion of a row that does not exist. Neither
+/// request changes anything, even if the server ignores its conditions.
 pub(super) async fn check(client: &Client) -> Result<()> {
     // A random key, so that no row has it, and no earlier transaction has the same request token.
     let partition = format!("{}probe:{}", client.settings().prefix, Tag::fresh().as_str());

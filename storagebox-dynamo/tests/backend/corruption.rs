@@ -31,7 +31,7 @@ struct Part {
     rows: &'static str,
     fill: for<'a> fn(&'a Place, &'a DynamoStore, &'a str) -> Filling<'a>,
     calls: fn(&dyn Backend, &str) -> Result<Vec<Call>>,
-    /// Damage that no call can notice.
+    /// Damage that no call can notice: it equals data that the library writes, or no call reads it.
     unnoticed: Unnoticed,
 }
 

@@ -13,7 +13,7 @@ use crate::workload::LEASES;
 const MINUTE: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const TIMES: usize = 200;
-/// The number of the run from which on the row of the id no longer grows.
+/// The number of the run from which on the row of the id no longer grows. This run is aborted, like every second run.
 const SETTLED: usize = 20;
 
 async fn begun(leases: &dyn LeaseRepo, number: usize) -> Result<Lease> {

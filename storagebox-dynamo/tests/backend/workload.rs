@@ -101,7 +101,8 @@ impl Metered {
         self.note(BANK, "`release`, unknown", bank.release(&claim("eve")?)).await.map(drop)
     }
 
-    /// Takes items until the store has fetched all candidates.
+    /// Takes items until the store has fetched all candidates. After a page that is not full, the store reads the whole
+    /// bank.
     async fn have_all_candidates(&mut self, bank: &dyn ItemBank) -> Result<()> {
         self.aside();
         for number in 0..ITEMS {

@@ -201,7 +201,7 @@ fn is_confirmed(state: &ClaimState) -> bool {
 
 #[test]
 #[ignore = "it takes a minute: cargo xtask prove dynamo"]
-fn an_item_has_one_holder_under_every_interleaving_of_two_callers() -> Result<()> {
+fn an_item_has_one_holder_whatever_runs_while_a_request_is_held() -> Result<()> {
     with_place(async |place| {
         let other = place.store().await?;
         let (mut cells, mut wrong) = (0, vec![]);

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use storagebox_core::backend::rules::VoidCalls;
 use storagebox_core::{Attempt, Counted, OpId, Result};
 
-/// The operations of a counter that have void calls.
+/// The operations of a counter that have void calls. These operations do not count against the capacity of the
+/// counter.
 #[derive(Clone, Debug)]
 pub(super) struct VoidOps<T>(HashMap<OpId, VoidOp<T>>);
 

@@ -30,7 +30,8 @@ impl Claim {
     }
 }
 
-/// The state of a claim. A hold is also stored in the slot of its item.
+/// The state of a claim. A hold is also stored in the slot of its item, and each call that changes a hold changes both.
+/// A take may free the slot of a lapsed hold and leaves the claim as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Holds { at: Slot, until: Option<Time> },
@@ -94,13 +95,15 @@ impl Claims {
         }
     }
 
-    /// Forgets at most `budget` ended claims and void calls. Returns the number of forgotten claims and calls.
+    /// Forgets at most `budget` entries: ended claims, and the void calls of a claim. Returns the number of forgotten
+    /// entries.
     pub(super) fn maintain(
         &mut self,
         budget: usize,
         settings: &Settings,
         is_forgotten: impl Fn(State) -> bool,
     ) -> usize {
+        // The state of a claim that an open transaction has changed is not final.
         if !self.pending.is_empty() {
             return 0;
         }

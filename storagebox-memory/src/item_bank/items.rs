@@ -16,9 +16,10 @@ const REAPED_PER_POP: usize = 2;
 pub(super) struct Stripe {
     index: HashTable<u32>,
     slots: Vec<Slot>,
-    /// A stack of all free slots and of some withdrawn slots.
+    /// A stack of all free slots, and of withdrawn slots that were free when they were pushed.
     free: Vec<u32>,
-    /// The ends of timed holds, with their slots. Some ends belong to earlier holds.
+    /// The ends of timed holds, with their slots. `reap` ignores an end if its slot has no lapsed hold, because the
+    /// hold has changed since.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     /// Slots of items whose addition was rolled back, for new items.
     vacant: Vec<u32>,
@@ -31,7 +32,7 @@ struct Slot {
     place: Place,
 }
 
-/// The state of an item. Large variants are boxed to save memory.
+/// The state of an item. Large variants are boxed to save memory, because a bank may have ten million items.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     /// The bank does not have the item: `add` has not finished, or its transaction was rolled back.
@@ -91,7 +92,7 @@ impl Stripe {
         index
     }
 
-    /// Whether the slot has no item. Ignores the changes of other open transactions.
+    /// Whether the bank does not have the slot's item. Ignores the changes of other open transactions.
     pub(super) fn is_absent(&self, index: u32, by: Option<&Open>) -> bool {
         matches!(self.seen_by(by, index), Place::Absent)
     }

@@ -42,7 +42,8 @@ impl<T> ByName<T> {
 }
 
 impl<T: Send + Sync + 'static> ByName<T> {
-    /// Creates the namespace if it does not exist. Fails if `is_same` refuses the options of an existing namespace.
+    /// Creates the namespace if it does not exist. A rollback of the transaction `by` then removes the namespace,
+    /// unless another caller has opened it. Fails if `is_same` refuses the options of an existing namespace.
     pub(super) fn open(
         &self,
         name: &Namespace,

@@ -26,6 +26,7 @@ pub(crate) struct Entries<K, V> {
     pending: Pending<K, Option<V>>,
 }
 
+/// The map of a stripe, locked for the entry of a single key.
 pub(crate) enum Entry<'a, K, V> {
     Current(MutexGuard<'a, Entries<K, V>>),
     /// A copy of the entry as it was before an open transaction changed the entry. Only readers outside that
@@ -88,7 +89,7 @@ where
         })
     }
 
-    /// Returns a page of entries in the order of stripe and key.
+    /// Returns a page of entries in the order of stripe and key. Entries that stay in the map are listed exactly once.
     pub(crate) fn page<E>(
         &self,
         cursor: Option<&Cursor>,
@@ -154,13 +155,15 @@ impl<K, V> DerefMut for Entry<'_, K, V> {
     }
 }
 
-/// Calls `step` on each entry of a batch. Within a transaction, calls `own` on all entries first.
+/// Calls `step` on each entry of a batch. Within a transaction, calls `own` on all entries first. Returns
+/// `OutcomeUnknown` if a step fails after another step succeeded.
 pub(crate) fn each_of<T, I: Iterator<Item = T>>(
     by: Option<&Open>,
     batch: impl Fn() -> I,
     own: impl Fn(T) -> Result<()>,
     mut step: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
+    // A call that must wait for another transaction is repeated, so it must have changed nothing.
     if by.is_some() {
         batch().try_for_each(own)?;
     }

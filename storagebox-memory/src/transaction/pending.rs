@@ -39,8 +39,8 @@ impl<K: Ord + Clone, V> Pending<K, V> {
         self.0.keys().filter_map(move |key| self.of_another(key, by).map(|(owner, value)| (key, owner, value)))
     }
 
-    /// Reserves the entry for a change, and stores the value for a rollback. Returns `Contention` if another
-    /// transaction has changed the entry.
+    /// Reserves the entry for the transaction `by`, and stores the value for a rollback. Returns `Contention` if
+    /// another transaction has changed the entry. Outside any transaction, only checks for `Contention`.
     pub(crate) fn own(
         &mut self,
         key: &K,

@@ -46,7 +46,7 @@ async fn seen(bank: &impl ItemBank) -> (Vec<ListedItem>, Vec<ClaimState>) {
     (listed, claims)
 }
 
-/// Takes items until none is free, and checks that each item was given once.
+/// Takes items until none is free, and checks that each free item was given once.
 async fn drain(bank: &impl ItemBank) {
     let counts = bank.counts().await.unwrap();
     let mut taken = BTreeSet::new();

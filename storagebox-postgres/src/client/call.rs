@@ -35,8 +35,8 @@ pub(crate) struct FunctionCall<'a> {
     function: &'static str,
     shape: Shape,
     arguments: Vec<Arg<'a>>,
-    /// The function that checks that the opened namespace or store still exists, with its arguments; `None` for no
-    /// check.
+    /// The function, with its arguments, that checks that the namespace or the store is still the one that was opened;
+    /// `None` for no check.
     still: Option<(&'static str, Vec<Arg<'a>>)>,
 }
 
@@ -82,19 +82,21 @@ impl<'a> FunctionCall<'a> {
         self
     }
 
-    /// Adds the number of the namespace as the next argument, and a check that the namespace still exists.
+    /// Adds the number of the namespace as the next argument, and a check that the namespace is still the one that was
+    /// opened.
     pub(crate) fn about(mut self, opened: Opened) -> Self {
         let number = opened.number;
         self.still = Some(("is_namespace", vec![number.into(), opened.epoch.into()]));
         self.with(number)
     }
 
-    /// Adds the number and the epoch of the namespace as the next arguments.
+    /// Adds the number and the epoch of the namespace as the next arguments. The called function checks the epoch.
     pub(crate) fn of(self, opened: Opened) -> Self {
         self.with(opened.number).with(opened.epoch)
     }
 
-    /// Adds the number and the epoch of a joined namespace, or nulls, as the next arguments.
+    /// Adds the number and the epoch of a joined namespace, or nulls, as the next arguments. The called function checks
+    /// the epoch.
     pub(crate) fn joining(self, joined: Option<Opened>) -> Self {
         self.with(joined.map(|opened| opened.number)).with(joined.map(|opened| opened.epoch))
     }

@@ -37,9 +37,11 @@ pub(crate) struct Own {
 /// A connection of the store's own pool, with its permit.
 pub(crate) struct Held<'a> {
     slot: Object<Connector>,
+    // Fields are dropped in order, so the permit is released after the connection is back in the pool.
     _room: SemaphorePermit<'a>,
 }
 
+/// The highest `max_connections` that a PostgreSQL server allows.
 const MOST: usize = 262_143;
 
 /// The pause before another attempt to connect, while a closed connection may still count against the server's limit.

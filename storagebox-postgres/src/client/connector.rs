@@ -16,7 +16,7 @@ use crate::error;
 /// The number of statements that a connection keeps prepared, which is more than the schema has functions.
 const PREPARED: usize = 128;
 
-/// The idle time after which a connection is pinged before its next use.
+/// The idle time after which a connection is pinged before its next use, because the other end may have closed it.
 const IDLE: Duration = Duration::from_secs(1);
 
 const PING_TIMEOUT: Duration = Duration::from_secs(2);
@@ -32,10 +32,12 @@ pub(crate) struct Connector {
     closed: Closed,
 }
 
+/// The time at which a connection was last closed; `None` before the first close.
 type Closed = Arc<Mutex<Option<Instant>>>;
 
 pub(crate) struct Slot {
     connection: PgConnection,
+    /// Whether a call on the connection has not ended, or has ended the session.
     half_used: bool,
     is_new: bool,
     used: Instant,

@@ -40,7 +40,8 @@ impl Gate {
         self.room.acquire().await.ok()
     }
 
-    /// Doubles the limit if the limit was not changed for `UNTIL_MORE`.
+    /// Doubles the limit if the limit was not changed for `UNTIL_MORE`, because the server may have more connections by
+    /// then.
     fn widen(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.size < self.most && now().saturating_duration_since(state.changed) > UNTIL_MORE {

@@ -14,9 +14,9 @@ const GIVEN_UP: i64 = -1;
 
 #[derive(Clone)]
 enum Calls {
-    /// A call outside any batch.
+    /// The only call of the future. The caller of the call runs the future.
     One(Progress),
-    /// The calls of a batch.
+    /// The calls of a batch. Their callers are other tasks, each of which may give up.
     Batch(Arc<[Progress]>),
 }
 

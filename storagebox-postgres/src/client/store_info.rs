@@ -25,6 +25,7 @@ pub(crate) struct Found {
     missing: Option<String>,
     /// A table or function that the session's role has no right to use.
     denied: Option<String>,
+    /// A table without a unique index.
     keyless: Option<String>,
     /// A table with a trigger or rule that may drop a write without an error.
     diverted: Option<String>,
@@ -68,7 +69,8 @@ impl Found {
         Err(Error::new(ErrorKind::NotSetUp, why).on("postgres"))
     }
 
-    /// Refuses a table without a unique index, or with a trigger or rule that may drop a write.
+    /// Refuses a table without a unique index, or with a trigger or rule that may drop a write. No statement would fail
+    /// because of these faults.
     pub(crate) fn check_tables(&self) -> Result<()> {
         if let Some(name) = &self.keyless {
             let why = "it has no unique index; create the index as in a new schema, or restore a complete copy";
@@ -114,7 +116,7 @@ impl StoreInfo {
     }
 }
 
-/// Creates a random epoch for a store or a namespace from the system's random numbers.
+/// Creates a random epoch for a store or a namespace from the system's random numbers, which no program can seed.
 pub(crate) fn new_epoch() -> i64 {
     RandomState::new().hash_one(()).cast_signed()
 }

@@ -13,7 +13,7 @@ use super::{PostgresBuilder, Statements};
 use super::{environment, foreign};
 use crate::error::bad;
 
-/// The keys that the driver reads.
+/// The keys that the driver reads. The driver silently ignores all other keys.
 const DRIVERS: [&str; 12] = [
     "application_name",
     "dbname",
@@ -76,7 +76,8 @@ pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
     Ok((builder, Url { options: tls::secured(options, &said), connect_timeout, files }))
 }
 
-/// Adds `localhost` to a URL with a login but no host, because the driver would ignore the login.
+/// Adds `localhost` to a URL with a login but no host, because the driver would ignore the login. The driver then uses
+/// the host that a query key names.
 fn with_host(address: &str, pairs: &[(&str, &str)]) -> Result<String> {
     let Some((before, path)) = address.split_once("@/").filter(|(before, _)| before.matches('/').count() == 2) else {
         return Ok(address.to_owned());

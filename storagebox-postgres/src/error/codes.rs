@@ -6,7 +6,10 @@ use storagebox_core::ErrorKind;
 /// The meaning of each SQLSTATE for a statement that is its own transaction.
 ///
 /// The first entry that is a prefix of the code decides. The name of a violated constraint is appended to the code for
-/// this comparison. After a code that is not in the table, the statement may have been applied.
+/// this comparison. The server reports what is wrong with a statement or a row before it commits, so nothing was
+/// applied. After a code that is not in the table, the statement may have been applied: lost connections (08), killed
+/// sessions (57P01, 57P02), the files (58) and faults (XX000) of the server, and foreign tables (HV), which commit
+/// elsewhere.
 pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("SB001", ErrorKind::Corrupt, super::NOT_THAT_OPENED),
     (
@@ -131,7 +134,8 @@ pub(super) const ENDED_BEFORE: &str = "the server or a pooler ended the session 
 /// The code of a protocol violation, which PgBouncer sends for every reason to close a client's connection.
 pub(super) const OF_POOLER: &str = "08P01";
 pub(super) const CLIENT_IDLE: &str = "client_idle_timeout";
-/// The beginnings of PgBouncer's messages while it has no connection to the server.
+/// The beginnings of PgBouncer's messages while it has no connection to the server. The beginnings are the same in all
+/// versions of PgBouncer.
 pub(super) const NO_SERVER: [&str; 2] = ["server login has been failing", "pgbouncer cannot connect to server"];
 pub(super) const CUT_OFF: &str = "the pooler cannot reach the server or log in to it; the cause says more";
 pub(super) const QUERY_WAIT_TIMEOUT: &str = "query_wait_timeout";

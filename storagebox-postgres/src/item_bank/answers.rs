@@ -33,7 +33,7 @@ impl ClaimView {
         self.words.get(index).map(String::as_str).ok_or_else(|| unreadable(self.function))
     }
 
-    /// Whether the claim has a row but is neither held nor ended.
+    /// Whether the claim has a row but is neither held nor ended: the claim is forgotten, or has void calls.
     fn is_unknown(&self) -> bool {
         matches!(self.text(0), Ok("forgotten" | "unknown"))
     }
@@ -102,7 +102,8 @@ impl ClaimView {
     }
 }
 
-/// Returns the texts of an array. Replaces `None` with the text `NULL`, because the driver reads this text as a null.
+/// Returns the texts of an array that has no nulls. In an answer to a simple statement, the driver reads the text
+/// `NULL` as a null.
 pub(crate) fn texts(array: Vec<Option<String>>) -> Vec<String> {
     array.into_iter().map(|text| text.unwrap_or_else(|| "NULL".to_owned())).collect()
 }
@@ -121,7 +122,8 @@ pub(super) enum Observed {
     AlreadyKnown(ClaimView),
 }
 
-/// Returns the hash of the last item that a batch took, and the answers by claim.
+/// Returns the hash of the last item that a batch took, and the answers by claim. A claim that is to be served alone
+/// has no answer.
 pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Observed>)> {
     const FUNCTION: &str = "bank_take_many";
     let new = column(row, "claims")?.into_iter().zip(column(row, "items")?);

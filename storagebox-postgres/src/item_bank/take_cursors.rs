@@ -10,7 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const KEPT: usize = 64;
 /// The number of takes that use a cursor before it moves to another random place.
 const STEPS: u32 = 512;
-/// The maximum number of consecutive takes that use the same hint.
+/// The maximum number of consecutive takes that use the same hint. The next take has no hint, and so looks back at the
+/// places that the cursor has passed.
 const HINTED: u32 = 16;
 
 /// The cursors that no take is using, the last used cursor at the end.
@@ -26,7 +27,8 @@ pub(super) struct ScanStart {
     pub(super) at: i64,
     /// The hint: the last place at which an item may be free.
     pub(super) till: Option<i64>,
-    /// The place at which the cursor got the hint.
+    /// The place at which the cursor got the hint. The cursor has passed the places from here to `at`, and has not
+    /// looked at them again.
     pub(super) since: i64,
 }
 

@@ -3,7 +3,8 @@
 /// The functions, one per file. Every upgrade creates all functions again, because they hold no data. The functions of
 /// a released version are never changed.
 ///
-/// A function whose body is an expression must come after the functions that it calls.
+/// A function whose body is an expression is bound when it is created, so it must come after the functions that it
+/// calls.
 pub(crate) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/store/check_isolation.sql"),
     include_str!("../../sql/store/check_session.sql"),

@@ -246,7 +246,8 @@ fn settling_a_receipt_during_the_commit_is_contention() -> Result<()> {
     })
 }
 
-/// The first write of a transaction sends three statements, and each later call sends one statement.
+/// A joined call sends one statement after a write of the caller, and three statements as the first write of the
+/// transaction.
 #[test]
 fn a_joined_call_is_one_round_trip() -> Result<()> {
     with_database(async |database| {

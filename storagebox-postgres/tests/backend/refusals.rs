@@ -16,8 +16,8 @@ use tokio::task::JoinSet;
 use crate::scene::{LONG, count, owner_url, patient, with_database, with_place};
 use crate::support::{Place, failed, run};
 
-/// A trigger that raises the row's id as the SQLSTATE. If a sequence has the id as its name, only the first two inserts
-/// fail.
+/// A trigger that raises the row's id as the SQLSTATE. If the id has a sequence, only the first two inserts fail,
+/// because a rollback does not reset a sequence.
 const FAILS: &str = "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
         DECLARE times regclass := pg_catalog.to_regclass(pg_catalog.format('{schema}.%I', 'times_' || NEW.id));
         BEGIN

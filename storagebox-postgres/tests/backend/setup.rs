@@ -173,6 +173,7 @@ fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
 async fn drop_setup_after(waits: usize, database: &Database, schema: &str) -> Result<bool> {
     let options = database.owner().connect_options().as_ref().clone().application_name(schema);
     let pool = PgPoolOptions::new().max_connections(2).test_before_acquire(false).connect_lazy_with(options);
+    // The connections are open before the setup, so that only statements count as waits.
     drop(tokio::try_join!(pool.acquire(), pool.acquire()).map_err(failed)?);
     let store = PostgresStore::builder().schema(schema)?.from_pool(pool.clone())?;
     let through = drop_after(waits, store.setup()).await.transpose()?;

@@ -27,7 +27,8 @@ const VERSION: &str = include_str!("../../sql/store/version.sql");
 
 const SCHEMA: &str = "storagebox";
 
-/// Counts the functions that share a name with another function.
+/// Counts the functions that share a name with another function. A version that changes the arguments of a function
+/// must drop the old function.
 const OLD_FORMS: &str =
     "SELECT count(*) - count(DISTINCT proname) FROM pg_proc WHERE pronamespace = 'storagebox'::regnamespace";
 

@@ -117,7 +117,8 @@ impl Database {
         Place { database: Arc::clone(self), schema: self.schema(), moved: Mutex::default(), is_bare: true }
     }
 
-    /// Returns an unused schema to which no session is connected.
+    /// Returns an unused schema to which no session is connected. Schemas are used again, because each schema of a
+    /// database makes every session slower.
     async fn quiet(&self) -> Result<Option<String>> {
         let known = Vec::from(self.used().clone());
         let quiet =

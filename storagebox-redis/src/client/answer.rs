@@ -74,7 +74,7 @@ impl Answer {
         value.map_err(|_| self.unreadable())
     }
 
-    /// Returns the error for an answer that cannot be read.
+    /// Returns the error for an answer that cannot be read. The call of a changing script may have been applied.
     pub(crate) fn unreadable(&self) -> Error {
         let error = unreadable(self.script.name());
         if self.script.changes() { error.after_unresolved() } else { error }

@@ -154,6 +154,7 @@ impl Connections {
 
     /// Returns how often a call may be retried after its reply was lost.
     pub(super) fn repeats(&self) -> usize {
+        // A cluster's driver may need several attempts to find the new master.
         if self.is_cluster() { 10 } else { 1 }
     }
 

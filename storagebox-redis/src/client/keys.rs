@@ -4,8 +4,10 @@ use std::fmt::Write;
 
 use storagebox_core::{ClaimId, Namespace};
 
-/// Returns the tag of a namespace: its kind, its escaped name and the number 0.
+/// Returns the tag of a namespace: its kind, its escaped name, and the number of a part. Every namespace has one part,
+/// number 0.
 pub(crate) fn tag(kind: &str, name: &Namespace) -> String {
+    // Escaped, so that no name can end the tag, and no two names have the same tag.
     let mut tag = format!("{kind}.");
     for byte in name.as_str().bytes() {
         match byte {

@@ -12,7 +12,8 @@ use tokio::net::TcpStream;
 
 use crate::error;
 
-/// The number of bytes written to a stream, and whether the stream has ended.
+/// The number of bytes written to a stream, and whether the stream has ended. A request was not sent if the stream
+/// ended before any byte of the request was written.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     written: AtomicU64,
@@ -52,7 +53,7 @@ impl Line {
     }
 }
 
-/// A TCP stream that counts the bytes written to the socket.
+/// A TCP stream that counts the bytes written to the socket (with TLS, the encrypted bytes).
 #[derive(Debug)]
 pub(super) struct Counted {
     stream: TcpStream,
@@ -63,6 +64,7 @@ pub(super) struct Counted {
     may_have_ended: bool,
 }
 
+/// The most bytes that [`Counted::look`] reads at once.
 const LOOK: usize = 1024;
 
 impl Counted {
@@ -125,7 +127,7 @@ impl AsyncWrite for Counted {
     }
 }
 
-/// A stream whose reads and writes all fail after the stream has ended.
+/// A stream (with TLS, the decrypted stream) whose reads and writes all fail after the stream has ended.
 #[derive(Debug)]
 pub(super) struct Ending<S> {
     pub(super) stream: S,

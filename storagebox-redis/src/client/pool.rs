@@ -14,7 +14,8 @@ pub(super) type Pooled = Object<Slots>;
 
 pub(super) struct Pool(managed::Pool<Slots>);
 
-/// The most connections of a pool. One client address cannot open more connections to a server.
+/// The most connections of a pool, which allocates room for all of them at once. One client address cannot open more
+/// connections to a server.
 const MOST: usize = 65_535;
 
 #[derive(Debug)]

@@ -27,7 +27,7 @@ pub(super) struct Slot {
 
 #[derive(Default)]
 struct Open {
-    /// The number of the last opened connection.
+    /// The number of the last opened connection, which distinguishes a broken connection from a later connection.
     number: u64,
     connection: Option<Connection>,
     closed: bool,
@@ -53,12 +53,14 @@ struct Heard {
     age: Box<dyn Fn() -> Duration + Send + Sync>,
 }
 
-/// The idle time after which a `PING` precedes the next call. Load balancers and firewalls drop idle connections later.
+/// The idle time after which a `PING` precedes the next call. The idle timeouts of load balancers and firewalls are
+/// longer. They drop a connection silently, and reset it at its next use.
 const IDLE: Duration = Duration::from_secs(30);
 /// The longest wait for the answer to a `PING` on an idle connection.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A guard for a call in progress. If the call is dropped before any answer arrives, the slot drops the connection.
+/// A guard for a call in progress. If the call is dropped before any answer arrives on the connection, the slot drops
+/// the connection, because the server may be gone.
 struct UnderWay<'a> {
     slot: &'a Slot,
     number: u64,
@@ -179,7 +181,8 @@ impl Slot {
         (open.connection, open.closed) = (None, true);
     }
 
-    /// Removes the connection with this number, or any connection if `number` is `None`.
+    /// Removes the connection with this number, or any connection if `number` is `None`. Calls in progress keep the
+    /// connection.
     pub(super) fn leave(&self, number: Option<u64>) {
         let mut open = self.open();
         if number.is_none_or(|number| number == open.number) {

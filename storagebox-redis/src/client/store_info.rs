@@ -12,7 +12,7 @@ pub(crate) const VERSION: i64 = 1;
 
 const FORMAT: StoreFormat = StoreFormat::new("redis", "store", VERSION);
 
-/// The version, epoch and memory of a store.
+/// The version, epoch and memory of a store, with which the answers of the store's scripts begin.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreInfo {
     /// A random text that `setup` wrote, different for each store.

@@ -22,7 +22,8 @@ impl fmt::Display for Prefix {
 }
 
 impl Prefix {
-    /// Refuses braces, which Redis would read as a hash tag, and `*` and other characters of key patterns.
+    /// Refuses every character except ASCII letters, digits and `_-.:`. Redis would read braces as a hash tag, and `*`
+    /// as a pattern.
     pub(crate) fn new(prefix: &str) -> Result<Self> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(&byte);
         if (1..=64).contains(&prefix.len()) && prefix.bytes().all(is_plain) {

@@ -24,9 +24,10 @@ static ENDED: Script = of_bank!("bank_repair_ended", ["claims", "repair_bank"], 
 static ITEMS: Script = of_bank!("bank_repair_items", ["claims", "repair_bank"], "item_bank/repair_items");
 static FREE: Script = of_bank!("bank_repair_free", ["claims", "repair_bank"], "item_bank/repair_free");
 
-/// The hash values of the entries of a queue.
+/// The hash values of the entries of a queue, which may have millions of entries.
 struct Queue {
-    /// The number of the queue's last list when reading began.
+    /// The number of the queue's last list when reading began. This list and later lists have the entries that were
+    /// queued since then.
     last: String,
     hashes: HashSet<u64>,
     by: RandomState,

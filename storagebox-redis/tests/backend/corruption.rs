@@ -44,7 +44,8 @@ struct Part {
     tag: &'static str,
     fill: for<'a> fn(&'a Place, &'a RedisStore, &'a str) -> Filling<'a>,
     calls: fn(&dyn Backend, &str) -> Result<Vec<Call>>,
-    /// Damage that no call notices.
+    /// Damage that no call notices, because the damaged data equals data that the library writes, or because only the
+    /// opening of a namespace reads the field.
     unnoticed: Unnoticed,
 }
 

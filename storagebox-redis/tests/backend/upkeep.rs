@@ -68,7 +68,7 @@ async fn aborted(place: &Place, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Regression: upkeep removed all ended operations of an id in one step.
+/// Regression: for each ended operation, upkeep read all ended operations of its id and removed them in one step.
 #[test]
 fn ended_operations_of_one_id_are_removed_one_by_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -128,7 +128,7 @@ fn an_upkeep_step_examines_few_ended_claims() -> Result<()> {
     })
 }
 
-/// The store lists a namespace that does not exist.
+/// The store has the name of a namespace that does not exist.
 #[test]
 fn upkeep_skips_a_namespace_that_was_never_created() -> Result<()> {
     // A process that died, or lacked a right, before it created the namespace leaves such a name.
@@ -140,9 +140,9 @@ fn upkeep_skips_a_namespace_that_was_never_created() -> Result<()> {
     })
 }
 
-/// The store's list lacks a namespace. Opening the namespace adds its name to the list.
+/// A process that died left a namespace without its mark, so upkeep does not visit the namespace.
 #[test]
-fn an_unlisted_namespace_is_listed_when_it_is_opened() -> Result<()> {
+fn an_unmarked_namespace_is_marked_when_it_is_opened() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (made, tag) = (format!("{}:made", place.key("store")), "b.namespace.0");
         place.store()?.item_bank(&"namespace".parse()?)?.counts().await?;
@@ -158,7 +158,7 @@ fn an_unlisted_namespace_is_listed_when_it_is_opened() -> Result<()> {
     })
 }
 
-/// Deletes `count` keys, so that each leaves a tombstone with the stamp time `at`.
+/// Deletes `count` keys, so that each leaves a tombstone. `at` is the time or the sequence number of its stamp.
 async fn tombstones(place: &Place, options: OrderedOptions, at: i64, count: i64) -> Result<Arc<dyn OrderedStore>> {
     let (values, writer) = (place.store()?.ordered_store(&"namespace".parse()?, options)?, WriterId::new("writer")?);
     let stamp = Stamp::new(at, writer);

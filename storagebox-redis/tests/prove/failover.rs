@@ -43,7 +43,7 @@ async fn nothing_is_lost(what: &str, server: Arc<Server>) -> Result<()> {
     Ok(())
 }
 
-/// Without `wait`, a failover can lose acknowledged takes.
+/// Without `wait`, a failover can lose acknowledged takes. An item has two claims only if one of its takes was lost.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn lost_takes_without_wait_are_counted_by_the_audit() -> Result<()> {

@@ -26,7 +26,8 @@ impl TryFrom<&str> for Position {
     }
 }
 
-/// Returns the key and the message after which the page begins, or empty texts for the first page.
+/// Returns the key and the message after which the page begins. The first page begins after empty texts, which sort
+/// first.
 pub(super) fn after(listing: &PageRequest) -> (String, String) {
     match Position::try_from(listing.after()) {
         Ok(after) => (after.key.as_str().to_owned(), after.message.as_str().to_owned()),

@@ -61,7 +61,7 @@ fn forgotten(row: Option<&SqliteRow>, now: Micros) -> Result<Micros> {
     Ok(now.forgotten(memory))
 }
 
-/// Returns the state of a claim from its row. `None` means that there is no row.
+/// Returns the state of a claim from its row, or `Unknown` without a row.
 pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> {
     Ok(match judged(row, now, forgotten(row, now)?)? {
         ClaimStatus::Unknown | ClaimStatus::Forgotten => ClaimState::Unknown,
@@ -95,7 +95,7 @@ impl<'a> ClaimAttempt<'a> {
         Ok((Self { claim, attempt, void }, status))
     }
 
-    /// Returns whether the call is void (ER-5).
+    /// Returns whether the call is void (ER-5): the call was refused after this attempt was lost.
     fn is_void(&self) -> bool {
         self.void.contain(self.attempt)
     }
@@ -120,7 +120,7 @@ pub(super) async fn answered<'a>(
     Ok(to_a_take(status).or(is_void.then_some(Taken::Empty)).ok_or(call))
 }
 
-/// Returns the outcome of a take by a known claim, or `None` for an unknown claim.
+/// Returns the outcome of a take by a known claim, or `None` for an unknown claim. Changes nothing.
 pub(super) async fn seen(step: &mut Step<'_>, bank: &Namespace, claim: &ClaimId) -> Result<Option<Taken>> {
     let row = step.row(query(GET).bind(bank.as_str()).bind(step.now.0).bind(claim.as_str())).await?;
     judged(row.as_ref(), step.now, forgotten(row.as_ref(), step.now)?).map(to_a_take)

@@ -31,7 +31,8 @@ impl Take {
         }
     }
 
-    /// Makes the take within a transaction, in which other processes cannot write (IB-4).
+    /// Makes the take within a transaction. Other processes cannot write meanwhile, so a bank without a free item is
+    /// empty (IB-4).
     pub(super) async fn make(&self, step: &mut Step<'_>) -> Result<Taken> {
         let (claim, until) = (self.claim.as_str(), end_of(self.hold, step.now));
         let call = match claim::answered(step, &self.claim, self.attempt).await? {

@@ -59,7 +59,7 @@ async fn opens_only_what_it_names(spelling: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// Regression: the log was not in the list of files.
+/// Regression: the log was not in the list of files, a program replaced the log, and one item was given twice.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn each_open_file_is_listed_and_private_for_any_path_spelling() -> Result<()> {

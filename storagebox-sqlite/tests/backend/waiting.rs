@@ -47,7 +47,8 @@ async fn a_call_that_cannot_begin_in_time_is_never_made() -> Result<()> {
     .await
 }
 
-/// The test repeats a take whose outcome is unknown.
+/// A take is first tried without a transaction. If the timeout ends during this attempt, the outcome is unknown, and
+/// the test repeats the take.
 #[tokio::test]
 async fn a_take_that_cannot_begin_in_time_takes_nothing() -> Result<()> {
     let place = Place::ready().await?;

@@ -27,7 +27,7 @@ pub fn be_a_shop_if_asked() -> Option<ExitCode> {
     Some(ExitCode::FAILURE)
 }
 
-/// Makes purchases, and prints each purchase before and after its commit.
+/// Makes purchases. Prints the order and the receipt of each before its commit, and `committed` after the commit.
 async fn shop(file: PathBuf) -> Result<std::convert::Infallible> {
     let store = SqliteStore::builder().call_timeout(Duration::from_secs(60)).open(&file)?;
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file).busy_timeout(Duration::from_secs(60));
@@ -100,8 +100,8 @@ pub async fn killed_shops(place: &Place, kills: usize) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Starts a process that makes purchases, and kills the process after `lines` lines of output. Returns the orders with
-/// their receipts, and whether each commit was printed.
+/// Starts a process that makes purchases, and kills the process up to 2 ms after `lines` lines of output. Returns the
+/// orders with their receipts, and whether each commit was printed.
 fn killed_shop(place: &Place, lines: usize) -> std::io::Result<Vec<(String, Receipt, bool)>> {
     let mut shop = Command::new(env::current_exe()?).env(FILE, place.path()).stdout(Stdio::piped()).spawn()?;
     let mut output = BufReader::new(shop.stdout.take().ok_or_else(|| std::io::Error::other("it has no pipe"))?);

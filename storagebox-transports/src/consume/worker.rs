@@ -87,7 +87,8 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
-    /// Counts an error of the stream. Returns true if the loop must end, because a retry cannot succeed.
+    /// Counts an error of the stream. If a retry cannot succeed, gives back all waiting messages and returns true: the
+    /// loop must end.
     pub(super) fn misses(&mut self, error: BoxError) -> bool {
         self.consumed.stream_errors += 1;
         let last = self.missed.note(error);
@@ -103,7 +104,8 @@ impl<D: Delivery> Worker<D> {
         is_over
     }
 
-    /// Begins to process the oldest waiting messages, up to the allowed concurrency.
+    /// Begins to process waiting messages, the oldest first, as far as the concurrency and the entities in progress
+    /// allow.
     pub(super) fn begin(&mut self) {
         while self.running.len() < self.settings.concurrency {
             let next = self.next();
@@ -154,8 +156,8 @@ impl<D: Delivery> Worker<D> {
         self.running.join_next().await
     }
 
-    /// Counts a settled copy and frees its entity. Returns true if the loop must end, because the queue refuses every
-    /// settlement.
+    /// Counts a settled copy and frees its entity. If the queue refuses every settlement, gives back all waiting
+    /// messages and returns true: the loop must end.
     pub(super) fn count(&mut self, ended: Result<Ended, JoinError>) -> bool {
         let ended = match ended {
             Ok(ended) => ended,
@@ -197,7 +199,8 @@ fn message(
     Ok(Message { id, token, entity, body })
 }
 
-/// Processes a message. With a `turn`, the message runs alone.
+/// Processes a message. With a `turn`, first waits until no other message runs alone, but at most for one lease, and
+/// until the queue has recorded the run.
 async fn process<D: Delivery>(
     held: &Held<D>,
     message: &Message,

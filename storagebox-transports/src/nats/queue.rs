@@ -143,7 +143,8 @@ impl NatsQueue {
         }
     }
 
-    /// Returns the settings of the stream of parked messages.
+    /// Returns the settings of the stream of parked messages, which keeps messages until they are sent again or
+    /// deleted.
     pub(super) fn parked_config(&self) -> stream::Config {
         stream::Config {
             name: self.parked_stream.clone(),

@@ -13,7 +13,7 @@ use crate::reconnect::Pauses;
 
 /// How long the server keeps a worker's request for messages.
 const EXPIRES: Duration = Duration::from_secs(30);
-/// The time between two heartbeats of the server during a request for messages.
+/// The time between two heartbeats of the server during a request for messages. Two missing heartbeats are an error.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 pub(super) fn deliveries(

@@ -13,7 +13,7 @@ impl Default for Schema {
 }
 
 impl Schema {
-    /// Checks that the name cannot inject a statement and is not too long for PostgreSQL.
+    /// Checks that the name cannot inject a statement, and that PostgreSQL does not silently truncate the name.
     pub(super) fn new(name: &str) -> Result<Self> {
         let is_first = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
         let is_rest = |byte: u8| is_first(byte) || byte.is_ascii_digit();

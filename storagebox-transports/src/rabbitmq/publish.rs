@@ -12,9 +12,10 @@ use super::RabbitQueues;
 use super::connect::short;
 use super::copies;
 
+/// The maximum number of idle channels that are kept for later callers.
 const IDLE: usize = 16;
 
-/// The channels for sending, each for one caller at a time.
+/// The channels for sending, each for one caller at a time. A channel is closed if its caller fails or is dropped.
 #[derive(Default)]
 pub(super) struct Publishers {
     connection: tokio::sync::Mutex<Option<Connection>>,

@@ -116,7 +116,7 @@ fn plain() -> FieldTable {
 
 /// Returns the arguments of a quorum queue that moves its dead letters to the queue `name`.
 fn dead_lettering_to(name: &str) -> FieldTable {
-    // It keeps such a message until `name` has stored it.
+    // The queue keeps a dead letter until `name` has stored it.
     let mut arguments = plain();
     arguments.insert("x-dead-letter-exchange".into(), text(""));
     arguments.insert("x-dead-letter-routing-key".into(), text(name));

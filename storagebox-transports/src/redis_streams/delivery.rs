@@ -27,8 +27,8 @@ pub struct RedisDelivery {
     received: Result<Received, Malformed>,
 }
 
-/// An entry from a script: its id, the number of its deliveries, its fields, and how often it has run alone if its
-/// lease had ended.
+/// An entry from a script: its id, the number of its deliveries, its fields, and how often the entry has run alone.
+/// That number is `None` unless the lease of an earlier delivery had ended.
 pub(super) type Entry = (String, u32, Vec<Vec<u8>>, Option<u32>);
 
 impl RedisDelivery {

@@ -19,7 +19,8 @@ static TAKE: LazyLock<Script> = LazyLock::new(|| script(include_str!("../../lua/
 /// How long the server waits for a new message before it answers a read.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// The longest time between two searches for ended leases.
+/// The longest time between two searches for ended leases. A search is expensive, because it reads all entries that are
+/// handed out.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The server's answer to a blocking read: the stream, and one entry with its fields.

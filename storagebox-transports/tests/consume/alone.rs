@@ -106,7 +106,8 @@ async fn hanging_message_delays_others_for_at_most_one_lease() {
     }
 }
 
-/// Checks that a message whose handler hangs is parked after it has run alone `runs` times.
+/// Checks that a message whose handler hangs is parked after it has run alone `runs` times, and that the message is
+/// processed after a redrive.
 async fn is_parked_after(runs: u32, options: fn() -> ConsumeOptions) {
     let (queue, log) = (MemoryQueue::default(), Log::default());
     queue.put(Ok(received("1", "a")));

@@ -16,10 +16,10 @@ use crate::checks::endpoint::entity_of;
 const PLACE: [&str; 2] = ["STORAGEBOX_WORKER_SERVER", "STORAGEBOX_WORKER_QUEUE"];
 pub(crate) const BEGUN: &str = "begun";
 pub(crate) const DONE: &str = "done";
-/// The prefix of a line of the output that is a report of the worker.
+/// The prefix of a line of the output that is a report of the worker. The test harness writes to the same output.
 const SAYS: &str = "the worker has ";
 
-/// How long the handler waits before it ends the worker.
+/// How long the handler waits before it ends the worker, so that other messages can begin meanwhile.
 const KILLER_TAKES: Duration = Duration::from_millis(30);
 const OTHERS_TAKE: Duration = Duration::from_millis(60);
 

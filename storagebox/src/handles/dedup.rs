@@ -49,7 +49,7 @@ use crate::store::Store;
 pub struct Dedup<R: ?Sized = dyn DedupRepo, L: ?Sized = dyn LeaseRepo> {
     records: Option<Arc<R>>,
     leases: Option<Arc<L>>,
-    /// The leases for runs, without retries, because a run retries its own calls.
+    /// The leases for runs, with a deadline and without retries, because a run retries its own calls.
     of_runs: Option<Arc<dyn LeaseRepo>>,
     backend: &'static str,
     name: Namespace,

@@ -17,7 +17,7 @@ use crate::programs::{Program, built};
 use crate::summary::Summary;
 use crate::workspace;
 
-/// The time after which a case is killed.
+/// The time after which a case is killed. The suite itself ends a case without progress much earlier.
 const LONGEST: Duration = Duration::from_secs(900);
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -59,7 +59,8 @@ impl fmt::Display for Verdict {
 }
 
 impl Bench {
-    /// Creates the copy of the workspace, which stays for the next run.
+    /// Creates the copy of the workspace. The copy and its build stay for the next run, which builds only what has
+    /// changed.
     pub(super) fn of(catalogue: &Catalogue) -> Result<Self> {
         let folder = workspace::builds()?.join("mutants").join(&catalogue.backend);
         let source = Source::copied(folder.join("source"))?;
@@ -155,6 +156,7 @@ fn judged(log: &str) -> Verdict {
 
 /// Returns the first line of a failure's message.
 fn first_words(log: &str) -> String {
+    // The suite and the test harness both print the message below a line of dashes.
     let below = log.lines().skip_while(|line| !line.starts_with("---- ")).skip(1);
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("thread '");
     below.into_iter().find(is_said).unwrap_or_default().trim().to_owned()

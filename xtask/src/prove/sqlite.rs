@@ -26,6 +26,7 @@ pub(super) fn run() -> Result<()> {
     super::suite_at_length("storagebox-sqlite", &[])?;
     super::suite_in_other_set_ups("storagebox-sqlite")?;
     let mut signals = cargo(["test", "--locked", "-p", "storagebox-cli"].into_iter().chain(features).chain(SIGNALS));
+    // The number of times that each of five commands is ended, each time at another moment.
     signals.env("STORAGEBOX_SIGNALS", "100");
     shown(signals)?;
     shown(super::test("storagebox-sqlite", "processes", &["--include-ignored"]))?;

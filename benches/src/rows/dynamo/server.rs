@@ -21,7 +21,7 @@ pub(super) struct Server(Arc<OnceCell<Started>>);
 struct Started {
     dynamo: Dynamo,
     driver: Driver,
-    /// The HTTP client of this process, which counts the requests.
+    /// The HTTP client of this process, which counts the requests and injects no faults.
     counted: Faults,
     /// The number of requests that other processes have reported.
     elsewhere: AtomicU64,

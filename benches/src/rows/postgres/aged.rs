@@ -8,7 +8,8 @@ use super::client::Client;
 use super::cluster::Database;
 use crate::error::Result;
 
-/// Takes 512 items with successive hashes, without the library. The library, too, searches at most 512 successive rows.
+/// Takes 512 items with successive hashes, without the library. A cursor of the library takes as many items before it
+/// moves to a random hash.
 const WALK: &str = "
     WITH picked AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(

@@ -52,6 +52,7 @@ impl Server {
         Ok(format!("bench-{}", self.started().await?.prefixes.fetch_add(1, Ordering::Relaxed)))
     }
 
+    /// Returns a client with the same connection settings as the library.
     pub(super) async fn client(&self) -> Result<Client> {
         let info = self.url().await?.into_connection_info()?;
         Ok(Client::open(info.set_tcp_settings(TcpSettings::default().set_nodelay(true)))?)

@@ -33,6 +33,7 @@ impl Bank {
         format!("sqlite://{}", self.folder.path().join("store.db").display())
     }
 
+    /// Returns the same connection settings as those of the library.
     pub(super) fn options(&self) -> SqliteConnectOptions {
         SqliteConnectOptions::new()
             .filename(self.folder.path().join("store.db"))

@@ -17,9 +17,11 @@ const FORMAT: StoreFormat = StoreFormat::new(super::BACKEND, "file", 1);
 const NUMBERS: TableDefinition<&str, i64> = TableDefinition::new("numbers");
 /// The entry of [`NUMBERS`] for the version of the file format.
 const VERSION: &str = "version";
-/// The entry of [`NUMBERS`] for the time of the last transaction, so that times ascend even if the clock is set back.
+/// The entry of [`NUMBERS`] for the time of the last transaction. No transaction has an earlier time, even if the clock
+/// is set back.
 const LATEST: &str = "latest";
-/// The entry of [`NUMBERS`] for the last version or fence. A new version or fence is always higher (D-5, D-7).
+/// The entry of [`NUMBERS`] for the last version or fence. A new version or fence is always higher, even after the
+/// record of the last one was deleted (D-5, D-7).
 const LAST: &str = "last";
 
 /// The transaction of a call that changes the store, and the time of the call.

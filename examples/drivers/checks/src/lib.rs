@@ -21,7 +21,7 @@ pub trait Shop: Sized {
     async fn order(&mut self, customer: &str) -> Ordered;
 }
 
-/// The program's table of orders, which refuses a voucher for the customer `mallory`.
+/// The program's table of orders, which refuses a voucher for the customer `mallory`, so that this order fails halfway.
 const ORDERS: &str = "CREATE TABLE orders (
     customer text PRIMARY KEY,
     voucher text CHECK (voucher IS NULL OR customer <> 'mallory')

@@ -54,7 +54,8 @@ impl Taking {
         }
     }
 
-    /// Adds a hold to the shared list of holds. `before` is the time at which the call that returned `held` began.
+    /// Adds a hold to the shared list of holds. `before` is the time at which the call that returned `held` began, so
+    /// the hold lasts at least until `before` plus the remaining time.
     fn mine(&self, claim: String, held: &Held, before: Instant) -> Result<Mine, Wrong> {
         let HoldState::Remaining(left) = held.hold else { return Err(wrong("a hold", held)) };
         let mine = Mine { claim, item: held.item.as_str().to_owned(), until: before + left };

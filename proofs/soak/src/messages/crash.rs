@@ -10,8 +10,8 @@ use tokio::task::yield_now;
 
 /// About one in this number of calls crashes.
 const EVERY: usize = 20;
-/// The probability that a crash is among the first `2 * mean` await points of a call, where `mean` is the mean number
-/// of await points per call. Other crashes may be later.
+/// The probability that a crash is planned among the first `2 * mean` await points of a call, where `mean` is the mean
+/// number of await points per call. Other crashes are planned up to eight times as late.
 const EARLY: f64 = 0.75;
 
 #[derive(Default)]

@@ -19,7 +19,7 @@ const WORKERS: usize = 32;
 const MESSAGES: usize = 20;
 /// The maximum number of redeliveries per message.
 const MOST_TIMES: usize = 10;
-/// The number of store clients that the workers share.
+/// The number of store clients that the workers share. More clients could use up the connections of a server.
 const CLIENTS: usize = 4;
 const ENTITY: &str = "soak-hot";
 

@@ -65,7 +65,7 @@ impl Queue {
         self.under_way.load(Ordering::SeqCst)
     }
 
-    /// Notes that the producer has sent its last message.
+    /// Notes that the producer has sent its last message. Handlers may still send messages.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }

@@ -40,7 +40,8 @@ use crate::store;
 use cases::{Case, Cases};
 use watch::{PAUSE, Watch, silence, unanswered};
 
-/// The timeout of a call, which is longer than the time that a case may go without progress.
+/// The timeout of a call, which is longer than the time that a case may go without progress, so that no call times out
+/// on a busy machine.
 const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How long a step before the first case may take, such as the creation of a DynamoDB table.
@@ -191,7 +192,7 @@ async fn remove(target: &dyn TestTarget) -> Result<(), Error> {
     if removed.is_ok() {
         return removed;
     }
-    // The server may have just restarted.
+    // The server may have just restarted, or may not have noticed yet that the connections of the cases are closed.
     sleep(PAUSE).await;
     target.remove().await
 }

@@ -82,7 +82,8 @@ impl Schemas {
 
 /// Opens a connection without the library and without a pool.
 async fn connection(owner: &PgConnectOptions) -> Result<PgConnection> {
-    // A connection works only in the runtime that opened it, so a pool cannot be used.
+    // A connection works only in the runtime that opened it, and the suite has its own runtime, so a pool cannot be
+    // used.
     timeout(ANSWER, owner.connect()).await.map_err(|_| unanswered(ANSWER))?.map_err(failed)
 }
 

@@ -26,7 +26,7 @@ use crate::store::{self, is_memory};
 use crate::terminal;
 use chance::{Chance, Faults};
 
-/// The retry policy of the demo, with short delays.
+/// The retry policy of the demo, with short delays, because the demo causes the faults itself.
 const RETRY: Retry =
     Retry { attempts: 6, first_delay: Duration::from_millis(2), max_delay: Duration::from_millis(100) };
 /// How often the demo repeats a call, with the same id, after all retries of the call have failed.

@@ -33,7 +33,8 @@ pub(super) fn write(command: &Command, to: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Returns the command with a manual description: the summary of the command, and then `description`.
+/// Returns the command with a manual description: the summary of the command, and then `description`. Removes the text
+/// after the options.
 fn described(command: &Command, description: &str) -> Command {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let description = format!("{about}\n\n{description}");

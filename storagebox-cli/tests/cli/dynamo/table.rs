@@ -125,6 +125,7 @@ impl Drop for Table {
 }
 
 fn unique_name() -> String {
+    // Other test programs may use the same server.
     static MADE: AtomicU32 = AtomicU32::new(0);
     format!("sbcli-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))
 }

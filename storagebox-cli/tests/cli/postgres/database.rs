@@ -112,6 +112,7 @@ impl Drop for Database {
 }
 
 fn unique_name() -> String {
+    // Other test programs may use the same server.
     static MADE: AtomicU32 = AtomicU32::new(0);
     format!("sbcli_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))
 }

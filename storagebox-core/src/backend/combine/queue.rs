@@ -39,7 +39,8 @@ pub(super) struct Next {
     pub(super) expects_others: bool,
 }
 
-/// The waiting calls of one key, and whether a call of the key is in progress.
+/// The waiting calls of one key, and whether a call of the key is in progress. The queue of a key exists only while a
+/// call of the key waits or is in progress.
 struct KeyQueue<C: Combine> {
     calls: BTreeMap<u64, Waiting<C>>,
     is_busy: bool,
@@ -47,7 +48,7 @@ struct KeyQueue<C: Combine> {
 
 pub(super) struct Queue<C: Combine> {
     queues: HashMap<C::Key, KeyQueue<C>>,
-    /// The keys whose first call can begin, by the number of that call.
+    /// The keys whose first call can begin, by the number of that call. While a key is ready, a turn is in progress.
     ready: BTreeMap<u64, C::Key>,
     waiting: usize,
     most: usize,
@@ -87,7 +88,7 @@ impl<C: Combine> Queue<C> {
         ticket
     }
 
-    /// Begins a turn for a single call. Returns `None` if a turn is in progress, or if the key has other calls.
+    /// Begins a turn for a single call. Returns `None` if a turn or a call of the key is in progress.
     pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<TurnId> {
         if self.turn.is_some() || self.queues.contains_key(key) {
             return None;

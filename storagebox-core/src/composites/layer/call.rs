@@ -31,7 +31,8 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Creates a call that belongs to no part. `recognises_repeats` is how long the backend recognises a repeated call.
+    /// Creates a call that belongs to no part. `recognises_repeats` is how long the backend recognises a repeated call,
+    /// or `None` if the backend recognises no repeated call.
     pub(super) fn new(backend: &'static str, request: Request<'a>, recognises_repeats: Option<Duration>) -> Self {
         let repeatable = recognises_repeats.is_some() || request.kind() != Kind::Change;
         let remembered = recognises_repeats.unwrap_or_default();

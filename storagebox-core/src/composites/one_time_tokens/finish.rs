@@ -10,7 +10,8 @@ use crate::values::page::Cursor;
 use crate::values::time::Retention;
 use crate::values::value::{OpId, TokenId};
 
-/// One call replaces at most this many earlier results of a token.
+/// One call replaces at most this many earlier results of a token. There is more than one earlier result only if the
+/// token is created and used again while other callers finish.
 const MAX_EARLIER: usize = 8;
 
 impl OneTimeTokens {

@@ -40,7 +40,7 @@ impl Places {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Used {
     pub(super) caller: OpId,
-    /// The operation of the lease, under which the result of the commit is recorded.
+    /// The operation of the lease. Every caller that finishes the commit records the result under this operation.
     pub(super) op: OpId,
     pub(super) result: Payload,
 }

@@ -35,7 +35,8 @@ impl Outbox {
         Self { entities, ids, route: None }
     }
 
-    /// Returns the content of an entry. Returns an error if there are messages but no route.
+    /// Returns the content of an entry, whose messages get their ids from the attempt. Returns an error if there are
+    /// messages but no route.
     pub(super) fn content(&self, guard: Guard, attempt: &OpId, outputs: Vec<Output>) -> Result<Content> {
         if !outputs.is_empty() {
             self.route()?;
@@ -71,8 +72,8 @@ impl Outbox {
         Ok(Some(messages.len()))
     }
 
-    /// Creates the tokens of an attempt, and chooses an attempt for the entry. Returns the entry, or `None` if the
-    /// entry is gone.
+    /// Creates the tokens of an attempt, and chooses that attempt unless another attempt was chosen first. Returns the
+    /// entry with the chosen attempt, or `None` if the entry is gone.
     async fn choose(
         &self,
         id: &EntryId,

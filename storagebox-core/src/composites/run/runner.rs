@@ -23,7 +23,8 @@ use crate::values::value::{DedupId, OpId, Payload};
 /// The longest wait between two checks of another runner's lease.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The shortest wait between two checks of another runner's lease, even if the lease has no time left.
+/// The shortest wait between two checks of another runner's lease. A store may report that a lease has no time left
+/// before the store ends the lease.
 const LOOK_SOON: Duration = Duration::from_millis(1);
 
 pub(super) struct Runner<'a> {

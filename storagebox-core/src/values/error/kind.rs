@@ -49,7 +49,7 @@ pub enum Certainty {
     Unknown,
 }
 
-/// The advice if the store would apply a repeated call a second time.
+/// The advice if the store does not recognise a repeated call, and so may apply the call a second time.
 pub(super) const LOOK_FIRST: &str = "read the value first: a second call may apply the change twice";
 
 impl ErrorKind {

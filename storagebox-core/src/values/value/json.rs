@@ -36,8 +36,8 @@ impl Payload {
     ///
     /// # Errors
     ///
-    /// `Corrupt` if the payload is not JSON, or is JSON of another shape. The error has the line and the column, and
-    /// never the content (V-4).
+    /// `Corrupt` if the payload is not JSON, or if its JSON does not fit the type `T`. The error has the line and the
+    /// column, and never the content (V-4).
     pub fn parse_json<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(self.as_bytes()).map_err(|error| unreadable(&error))
     }

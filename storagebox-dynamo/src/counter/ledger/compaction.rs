@@ -36,6 +36,7 @@ pub(super) async fn compact(ledger: &DynamoLedger, key: &Key, horizon: Millis, l
 async fn merge(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize, tag: &Tag) -> Result<u64> {
     ledger.values.ready().await?;
     let sum = ledger.sum(key).await?;
+    // If so, an earlier attempt of this call has merged the batch.
     let is_ours = sum.tag.as_deref() == Some(tag.as_str());
     let sum = finished(ledger, key, sum).await?;
     if is_ours {
@@ -79,6 +80,7 @@ async fn finished(ledger: &DynamoLedger, key: &Key, sum: Sum) -> Result<Sum> {
     }
     let partition = ledger.partition(key);
     let deletes: Vec<_> = sum.leaving.iter().map(|(sort, tag)| delete(&partition, sort, tag)).collect();
+    // A refusal is not an error: another call has already deleted the row of the entry.
     let made = |delete: Write| async move { ledger.client().write(&delete).await.map(drop) };
     stream::iter(deletes).map(made).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
     let next = Sum { writes: sum.writes + 1, leaving: Default::default(), ..sum.clone() };

@@ -10,7 +10,8 @@ use crate::row::Row;
 
 /// The largest number of entries per page.
 const MOST: usize = 1_000;
-/// The prefix of a cursor. The key of the last change on the page follows the prefix.
+/// The prefix of a cursor. The key of the last change on the page follows the prefix, or nothing if the page ended with
+/// the sum.
 const AFTER: &str = "after:";
 
 /// The key in the index after which a page begins; `None` for a page that begins with the sum.

@@ -9,7 +9,7 @@ use storagebox_core::Key;
 use crate::clock::{Millis, millis};
 use crate::lock::lock;
 
-/// The largest number of keys in the map.
+/// The largest number of keys in the map. One more key clears the map, which costs only reads.
 const MOST: usize = 10_000;
 
 /// The last value of each key, and when its read began.

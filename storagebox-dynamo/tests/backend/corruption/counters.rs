@@ -11,7 +11,8 @@ use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Damage to a marker that no call can notice.
+/// Damage to a marker that no call can notice: a missing delta, which makes the marker a cancellation, or damage to the
+/// end of the retention or to the tag of the call.
 const MARKERS: Unnoticed = &[
     ("op", "d", &["none"]),
     ("op", "g", &["a text", "beyond its range", "no whole number", "none"]),

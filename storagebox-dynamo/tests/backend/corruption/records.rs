@@ -26,7 +26,8 @@ const IDS: [(&str, u64); 10] = [
     ("REUSED", 1),
 ];
 
-/// Returns the first version or fence of every id in the namespace.
+/// Returns the first version or fence of every id in the namespace: the time at which the namespace was filled, in
+/// microseconds.
 fn first(name: &str) -> u64 {
     let filled = ManualClock::new().now() + if name == NAMESPACE { Duration::ZERO } else { 2 * records::PAST };
     u64::try_from(filled.as_micros()).unwrap_or(u64::MAX)

@@ -148,7 +148,7 @@ fn only_marker_counters_work_in_a_transaction_of_the_caller() -> Result<()> {
         }
         let reason = Change::new(id("op"), 1).within(Bounds::NONE).because("a reason".parse()?);
         let applied = store.parts().apply(&id("stock"), Strategy::default(), &id("key"), &reason).await;
-        assert_refused(applied, ErrorKind::Unsupported, "use Ledger");
+        assert_refused(applied, ErrorKind::Unsupported, "use the strategy Ledger");
         Ok(())
     })
 }

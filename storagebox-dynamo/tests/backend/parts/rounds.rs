@@ -111,7 +111,8 @@ async fn attempted(shop: &Shop, rng: &mut Rng, order: &str, ends: &mut Ends) -> 
     }
 }
 
-/// Sends the transaction, half of the time with another request token. Returns `None` if the caller was killed.
+/// Sends the transaction, half of the time with another request token, as if ten minutes had passed. Returns `None`
+/// if the caller was killed.
 async fn sent(
     shop: &Shop,
     rng: &mut Rng,

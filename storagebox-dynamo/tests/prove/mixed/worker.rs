@@ -18,7 +18,8 @@ pub(super) const ITEMS: &str = "STORAGEBOX_WORKER_ITEMS";
 pub(super) const RECORDS: &str = "STORAGEBOX_WORKER_RECORDS";
 /// The environment variable with the path of the file of ids, one per line.
 pub(super) const IDS: &str = "STORAGEBOX_WORKER_IDS";
-/// The environment variable with the path of the file of outcomes, in lines `id<TAB>item`.
+/// The environment variable with the path of the file of outcomes, in lines `id<TAB>item`. A
+/// restarted worker leaves out the ids that the file has.
 pub(super) const TOLD: &str = "STORAGEBOX_WORKER_TOLD";
 
 /// The word that a worker writes instead of an item, for an id that got none.
@@ -26,7 +27,7 @@ pub(super) const NONE: &str = "-";
 
 /// The number of ids for which items are assigned at the same time.
 const AT_ONCE: usize = 4;
-/// The number of attempts before an id counts as an id without an item.
+/// The number of attempts before an id counts as an id without an item. Python workers may give an item back meanwhile.
 const TRIES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 

@@ -36,7 +36,8 @@ impl Arg<'_> {
         }
     }
 
-    /// Writes the argument as a literal, with texts and bytes in hexadecimal.
+    /// Writes the argument as a literal. Texts and bytes are hexadecimal, so that no character of them can end the
+    /// literal.
     pub(super) fn write(&self, sql: &mut String) -> std::fmt::Result {
         match self {
             Self::Text(text) => literal(sql, *text, "pg_catalog.text", text_literal),

@@ -7,7 +7,8 @@ use storagebox_testkit::checks::corruption::{Filling, Unnoticed, bank};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Damage to a bank that no call notices.
+/// Damage to a bank that no call notices: missing counts, which count as 0, claims that are forgotten later, and a hold
+/// that does not lapse.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "q", &["none"]),

@@ -7,7 +7,8 @@ use storagebox_testkit::checks::corruption::{Filling, Unnoticed, counters};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Damage to counters that no call notices.
+/// Damage to counters that no call notices: another lifetime of operations, another number, and data that is gone
+/// without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["empty", "half", "none"]),
     (":o", "field", &["none"]),

@@ -14,13 +14,14 @@ use storagebox_testkit::checks::id;
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Entities with their versions, each in another state.
+/// Entities with their versions, each in another state. `PAST` is forgotten after its namespace is filled.
 const ENTITIES: [(&str, u64); 6] = [("PAST", 1), ("KEPT", 2), ("OPEN", 3), ("CHOSEN", 4), ("RESTING", 5), ("NEW", 0)];
 
 /// A duration longer than half of the store's memory.
 const LATER: Duration = Duration::from_secs(4 * 24 * 3_600);
 
-/// Damage to entities that no call notices.
+/// Damage to entities that no call notices: another time or content, an entity that is forgotten later, and data that
+/// is gone without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "n", &["none"]),

@@ -194,7 +194,7 @@ async fn keys_of(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 
-/// Regression: `setup` created a new store in place of the lost store.
+/// Regression: `setup` created a new store in place of the lost store, which hid the loss from later processes.
 #[test]
 fn setup_by_a_client_of_a_lost_store_creates_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {

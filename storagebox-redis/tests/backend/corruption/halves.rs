@@ -234,7 +234,8 @@ async fn a_half_done_record_call_is_repaired() -> Result<()> {
     mends_each_half(&records::PART, "", of_records, &UNFENCED).await
 }
 
-/// A half-done call that leaves an entry unlisted, which upkeep cannot repair.
+/// A half-done call that leaves an entry unlisted, which upkeep cannot repair. A repeated commit lists the entry,
+/// unless its entity was forgotten before.
 const UNLISTED: [&str; 1] = ["commit: hincrby -, hset s, hset m; not zadd x, hdel s"];
 
 #[tokio::test]

@@ -7,7 +7,8 @@ use storagebox_testkit::checks::corruption::{Filling, Unnoticed, ordered};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Damage to ordered values that no call notices.
+/// Damage to ordered values that no call notices: a missing expiry, any value, another time or writer, and data that is
+/// gone without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["empty", "half", "none"]),
     (":o", "r", &["half"]),

@@ -22,7 +22,8 @@ const IDS: [(&str, u64); 10] = [
     ("NEW", 12),
 ];
 
-/// Damage to records that no call notices.
+/// Damage to records that no call notices: another number or time, data that is forgotten later, any value, operation
+/// or fingerprint, and data that is gone without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "n", &["half", "none"]),

@@ -10,7 +10,7 @@ use crate::support::Place;
 
 const TOKENS: [&str; 5] = ["LIVE", "CONSUMED", "DISCARDED", "FENCED", "NEW"];
 
-/// Damage to tokens that no call notices.
+/// Damage to tokens that no call notices: a token that is forgotten later, and a token that is gone without a trace.
 pub(super) const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     (":g", "first", &["half"]),

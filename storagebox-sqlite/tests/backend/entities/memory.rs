@@ -37,7 +37,7 @@ async fn an_unlimited_memory_forgets_no_entity() -> Result<()> {
     entities::are_never_forgotten(&store, async || Ok(place.clock.advance(long))).await
 }
 
-/// An old version is forgotten at the same time with and without upkeep.
+/// The version is forgotten exactly when its memory is over.
 #[tokio::test]
 async fn an_entity_version_is_forgotten_without_upkeep() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;

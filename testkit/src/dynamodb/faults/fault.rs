@@ -26,7 +26,8 @@ pub enum Fault {
     /// transaction is cancelled for one of its items.
     Conflict,
     /// The server refuses a transaction, and one reason of the refusal is replaced by a reason that is not a failed
-    /// condition. Each further fault of this kind replaces the next reason.
+    /// condition. Each further fault of this kind replaces the next place of the refusal, and after the last place uses
+    /// the next such reason.
     Mixed,
     /// A transaction with the same token is in progress: `TransactionInProgressException`.
     InProgress,

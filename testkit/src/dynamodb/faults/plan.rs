@@ -7,7 +7,8 @@ use fastrand::Rng;
 use super::fault::Fault;
 
 pub(super) enum Plan {
-    /// A list of faults, each for the next request or for the next request of the named operation.
+    /// A list of faults, each for the next request or for the next request of the named operation. Later requests get
+    /// no fault.
     Script(VecDeque<(Option<String>, Fault)>),
     /// This percentage of the requests gets one of these faults.
     Random(Rng, u8, Vec<Fault>),

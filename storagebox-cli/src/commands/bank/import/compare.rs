@@ -15,11 +15,12 @@ pub(super) struct Comparison {
     ids: u64,
     /// The number of items that are free in the other bank, but not in the importing bank.
     free: u64,
-    /// The number of items in the importing bank that the other bank does not have, or has given to another id.
+    /// The number of items in the importing bank that the other bank does not have, or whose states contradict the
+    /// other bank.
     foreign: u64,
     /// The number of ids whose claims in the importing bank have ended or hold another item.
     ended: u64,
-    /// The number of items that the other bank lists twice, with different states or ids.
+    /// The number of items that one of the two banks lists twice, with different states or ids.
     doubled: u64,
     /// The number of items of the other bank that an import leaves out because of their states.
     left_out: u64,

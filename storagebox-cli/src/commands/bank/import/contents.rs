@@ -54,6 +54,7 @@ impl Contents {
             self.items.insert(item, place);
             return;
         };
+        // The choice does not depend on the order of the listing.
         let (first, second) = match (known.clone(), place) {
             (Place::Given(one), Place::Given(two)) if two < one => (Place::Given(two), Place::Given(one)),
             (known @ Place::Given(_), place) => (known, place),

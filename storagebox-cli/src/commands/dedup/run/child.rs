@@ -109,6 +109,8 @@ async fn follow(
 /// Waits for the end of the command, and returns the exit code unless a signal interrupted the command.
 async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) -> io::Result<Result<u8, Stopped>> {
     let status = loop {
+        // A signal to this program and the command arrives before the system reports the end of the command, so the
+        // status is read only after that report.
         ends.next().await;
         stage.tree().inspect(|tree| tree.reap());
         if let Some(status) = child.try_wait()? {
@@ -116,7 +118,7 @@ async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) 
         }
     };
     stage.leader_ended();
-    // If this program and the command got the same signal, the signal is handled before the status is judged.
+    // Lets a signal that has arrived be handled before the status is judged. A later signal does not change the result.
     yield_now().await;
     let judged = judged(status, stage);
     if let Ok(exit_code) = judged
@@ -127,7 +129,7 @@ async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) 
     Ok(judged)
 }
 
-/// Returns the exit code, unless a signal interrupted the command.
+/// Returns the exit code, unless a signal ended the command or was passed on to the command.
 fn judged(status: ExitStatus, stage: &Stage) -> Result<u8, Stopped> {
     match status.code() {
         // After a signal, many commands exit with 0 and leave their work half done.

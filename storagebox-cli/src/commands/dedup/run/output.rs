@@ -46,7 +46,8 @@ impl<T: AsyncRead + Unpin> Pipe for T {
 }
 
 impl Stream {
-    /// Copies the bytes of the pipe to `to`, and keeps them, until `over` reports the end of the command.
+    /// Copies the bytes of the pipe to `to`, and keeps them, until the pipe is closed or `over` reports the end of the
+    /// command.
     pub(super) async fn tee(
         &mut self,
         mut from: impl Pipe,
@@ -81,6 +82,7 @@ impl Stream {
         if let Some(open) = to
             && let Err(error) = show(open, chunk).await
         {
+            // The command keeps running, and its output is still kept for the record.
             *to = None;
             self.unshown = Some(error).filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
         }
@@ -98,7 +100,8 @@ async fn rest(from: &mut impl Pipe, bytes: u64) -> io::Result<Vec<u8>> {
     Ok(rest)
 }
 
-/// Reads until the pipe is closed. Returns no bytes if the pipe stays open or holds too many bytes.
+/// Reads until the pipe is closed. Returns no bytes if the pipe stays open or holds too many bytes, because these bytes
+/// are then not the output of the command.
 async fn late(from: &mut impl Pipe) -> io::Result<Vec<u8>> {
     let mut late = vec![];
     let most = MAX_PAYLOAD_BYTES as u64 + 1;

@@ -12,7 +12,7 @@ use crate::interrupt::{ENDS, ONE_REQUEST, Signal};
 use super::guard::Guard;
 use super::tree::Tree;
 
-/// How long a killed process may take to end. A process of another user may never end.
+/// How long a killed process may take to end. A process that the system holds or that another user owns may never end.
 pub(super) const DEATH: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,8 @@ enum Phase {
     Running(Tree),
     /// The command has ended without a result, and no process that it started still runs.
     Gone,
-    /// The command has ended by itself with this exit code.
+    /// The command has ended by itself with this exit code. If the result is recorded, processes that the command left
+    /// may keep running.
     Ended(u8, Tree),
 }
 
@@ -189,7 +190,7 @@ impl Stage {
                 }
                 asks == Asks::ToLeave
             }
-            // The first request to end is ignored, so that the result is recorded.
+            // The first request to end is ignored, so that the result is recorded or the lease is returned.
             Phase::Ended(..) | Phase::Gone => {
                 state.asked_at_the_end += u32::from(ENDS.contains(&signal));
                 state.asked_at_the_end > 1

@@ -131,6 +131,7 @@ impl Tree {
                 waited if waited > GRACE || insists() => self.kill(),
                 _ => self.ask(&mut asked),
             }
+            // When a process ends, its children become orphans, and the next round finds them.
             sleep(LOOK_AGAIN).await;
         }
         true
