@@ -126,7 +126,8 @@ impl Client {
         }
     }
 
-    /// Sends a script that can refuse an attempt (ER-5), until its answer is not `more`.
+    /// Sends a script that can refuse an attempt (ER-5), until its answer is not `more`. The last arguments of the
+    /// script are the number of the call, and whether the attempt is repeated.
     pub(crate) async fn answer_attempt(&self, call: ScriptCall<'_>, attempt: Attempt) -> Result<Answer> {
         let answer = self.answer_whole(&call.with(attempt.call()).with(attempt.is_repeated())).await?;
         match answer.word()? {
@@ -207,6 +208,7 @@ impl Client {
 }
 
 struct CallBackoff<P> {
+    /// How often the call may still be repeated after a lost reply.
     repeats: usize,
     pauses: P,
 }

@@ -225,7 +225,7 @@ fn refused(error: &RedisError) -> Option<Error> {
     Some(Error::new(*kind, *message))
 }
 
-/// Returns the error for commands that the server does not have.
+/// Returns the error for missing commands: the server is not Redis, or its administrator removed or renamed them.
 fn removed(commands: &str) -> Error {
     let what = format!("a server without the command {}", commands.to_ascii_uppercase());
     let instead = "a server without `rename-command` for the commands in the README of storagebox-redis";

@@ -93,7 +93,9 @@ fn listed(answer: &Answer) -> Result<Page<ListedValue>> {
     Ok(page::page(answer.entries(4).map(value).collect::<Result<_>>()?, answer.text(0)?))
 }
 
-/// Purges a namespace in steps, until `most` tombstones are deleted. Adds the number of deleted tombstones to `gone`.
+/// Purges a namespace in steps, until `gone` reaches `most` or no tombstone is left to delete. Each step adds the
+/// number of its deleted tombstones to `gone`. `call` has the age of these tombstones and the number that a step
+/// examines.
 async fn purge(client: &Client, call: &ScriptCall<'_>, most: usize, gone: &mut usize) -> Result<()> {
     let mut passed = 0;
     while *gone < most {

@@ -43,7 +43,7 @@ const WRITE: &str = include_str!("../lua/lib/write.lua");
 const RIGHTS: &str = include_str!("../lua/lib/rights.lua");
 const ANSWER: &str = include_str!("../lua/lib/answer.lua");
 
-/// The commands of all scripts, one per line with its arguments.
+/// The commands of all scripts, one per line with its arguments. The user needs the rights to all these commands.
 const COMMANDS: &str = include_str!("../lua/commands.txt");
 
 fn commands() -> impl Iterator<Item = (&'static str, usize)> {

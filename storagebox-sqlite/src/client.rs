@@ -158,7 +158,8 @@ impl Client {
     }
 }
 
-/// Makes one call in its own transaction and task, unless a stopped task (`lost`) may have applied the call.
+/// Makes one call in its own transaction and task. If an earlier task of the call was stopped (`lost`) and may have
+/// applied the call, returns an error instead.
 async fn alone(inner: Arc<Inner>, job: Arc<dyn Job>, lost: bool) -> Result<()> {
     if lost && job.progress().may_have_ended() {
         return Err(task::stopped());

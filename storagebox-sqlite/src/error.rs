@@ -111,8 +111,8 @@ const CONSTRAINT: i32 = 19;
 /// The extended code of a row that breaks a foreign key when it is committed.
 const FOREIGN_KEY: i32 = 787;
 
-/// Returns `Ok` if the statement can be retried, and otherwise the mapped error. Only the first few retries open a file
-/// again that could not be opened.
+/// Returns `Ok` if the statement can be retried, and otherwise the mapped error. A statement can be retried if the file
+/// was in use, and, while the pauses are few (`are_few`), if the file could not be opened.
 pub(crate) fn passes(error: sqlx::Error, path: Option<&Path>, are_few: bool) -> Result<(), Error> {
     let (is_busy, is_unopened) = (is_busy(&error), primary(&error) == Some(CANNOT_OPEN));
     let explained = opening(error, path);

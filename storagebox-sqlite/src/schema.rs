@@ -70,7 +70,7 @@ impl Setup {
         made.and(closed.map_err(Error::after_unresolved))
     }
 
-    /// Sets the journal mode of a file without tables, and creates the tables.
+    /// Sets the journal mode of a file without tables, which the file keeps, and then creates the tables.
     async fn make_file(&self, connection: &mut SqliteConnection) -> Result<()> {
         if !self.inner.connections.are_shared() {
             let mode = log::begin(connection).await.map_err(error::before_commit)?;

@@ -14,7 +14,7 @@ pub(crate) struct ScriptCall<'a> {
     /// The keys of other namespaces that the script uses, without duplicates.
     joined: Vec<&'a str>,
     arguments: Vec<Argument<'a>>,
-    /// The epoch that the namespace must have, or `None` if the call uses no namespace.
+    /// The epoch that the namespace must have, sent as the last argument. `None` if the call uses no namespace.
     epoch: Option<&'a str>,
     traffic: Traffic,
 }
@@ -97,7 +97,7 @@ impl<'a> ScriptCall<'a> {
         self.command("EVALSHA", &self.script.hash(edition))
     }
 
-    /// Returns the command that sends the text of the script.
+    /// Returns the command that sends the text of the script. Afterwards the server knows the script by its hash.
     pub(super) fn by_text(&self, edition: Edition) -> Cmd {
         self.command("EVAL", &self.script.text(edition))
     }
@@ -113,7 +113,7 @@ impl<'a> ScriptCall<'a> {
     }
 }
 
-/// A value that a script can take as an argument.
+/// A value that a script can take as an argument. A script sees `None` as an empty text.
 pub(crate) trait IntoArgument<'a> {
     fn into_argument(self) -> Argument<'a>;
 }

@@ -76,8 +76,8 @@ impl OpenNamespace {
         Ok(&self.key)
     }
 
-    /// Opens the namespace, and creates it if it does not exist. Several clients may do so at once, with the same
-    /// result.
+    /// Opens the namespace in two round trips, or creates the namespace in three. Several clients may do so at once,
+    /// with the same result.
     async fn open(&self) -> Result<()> {
         let _turn = self.opening.next().await;
         if self.opened.get().is_some() {

@@ -37,7 +37,7 @@ struct Open {
 pub(super) struct Connection {
     number: u64,
     wire: Wire,
-    /// Whether new connections may need another login than this connection.
+    /// Whether the login can change. The login may then be invalid when the driver reconnects by itself.
     login_changes: bool,
     is_watched: bool,
     heard: Arc<Heard>,
@@ -160,7 +160,8 @@ impl Slot {
         }
     }
 
-    /// Puts a new connection into the slot. Returns the connection that is already in the slot, if there is one.
+    /// Puts a new connection into the slot. Returns the connection that is already in the slot, if there is one. If the
+    /// store was closed meanwhile, the slot does not keep the new connection.
     fn put(&self, wire: Wire, server: &Server) -> Connection {
         let mut open = self.open();
         if let Some(other) = &open.connection {

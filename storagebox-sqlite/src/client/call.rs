@@ -24,7 +24,8 @@ pub(super) trait Job: Send + Sync {
     /// Makes the call within a transaction, and keeps its answer.
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>>;
 
-    /// Makes the call without a transaction. Returns `None` or `false` if the call needs a transaction.
+    /// Makes the call without a transaction, and keeps its answer. Returns `None` or `false` if the call needs a
+    /// transaction.
     fn make_at_once<'c>(&'c self, connection: &'c mut SqliteConnection) -> Option<BoxFuture<'c, Result<bool>>>;
 
     fn committed(&self);
@@ -55,7 +56,7 @@ impl Progress {
         let _withdrawn = self.stage.compare_exchange(BEGUN, WAITING, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// Records that the commit begins.
+    /// Records that the commit begins, so that the call may be applied from now on.
     pub(super) fn end(&self) {
         self.ends.store(true, Ordering::SeqCst);
     }

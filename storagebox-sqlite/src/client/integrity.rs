@@ -19,6 +19,7 @@ fn names() -> String {
     let made = MADE.iter().flat_map(|sql| sql.split("CREATE ").skip(1));
     let name = |sql: &'static str| sql.split(|letter| !is_name(letter)).find(|word| word.starts_with("storagebox_"));
     let names: Vec<_> = made.filter_map(name).collect();
+    // No name has a letter that needs escaping.
     format!(r#"["{}"]"#, names.join(r#"",""#))
 }
 

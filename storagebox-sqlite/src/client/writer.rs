@@ -59,7 +59,7 @@ pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
     }
 }
 
-/// Locks the file and makes the calls, unless all calls are withdrawn before.
+/// Makes the calls once the file is locked. Tries to lock the file until this succeeds or all calls are withdrawn.
 async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     let mut writing = inner.connections.writing(|| is_wanted(jobs)).await?;
     // A caller's pool needs a transaction: its connections may wait for the lock within a statement, after the time was

@@ -45,7 +45,7 @@ impl Making {
         Ok(Self { commit: commit.clone(), consume, create })
     }
 
-    /// Makes all checks of the commit, and then its changes.
+    /// Makes the commit: enters the token namespaces, then makes all checks, and only then changes rows.
     pub(super) async fn make(&self, step: &mut Step<'_>) -> Result<Committed> {
         let incoming = entered(step, self.consume.as_ref().map(|(place, _)| place)).await?;
         let outgoing = entered(step, self.create.as_ref().map(|(place, _)| place)).await?;

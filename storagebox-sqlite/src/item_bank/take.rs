@@ -20,7 +20,8 @@ pub(super) struct Take {
 }
 
 impl Take {
-    /// Makes the take without a transaction, or returns `None` if the take needs a transaction.
+    /// Makes the take without a transaction: for a new claim by one statement that takes an item, and for a known claim
+    /// by a read. Returns `None` if the take needs a transaction.
     pub(super) async fn by_itself(&self, step: &mut Step<'_>) -> Result<Option<Taken>> {
         let ask = query(TAKE_NEW).bind(self.bank.as_str()).bind(VERSION);
         let ask = ask.bind(self.claim.as_str()).bind(end_of(self.hold, step.now));
