@@ -174,7 +174,7 @@ async fn retried_take_on_an_empty_bank_returns_empty() -> Result<()> {
     Ok(())
 }
 
-/// The layer delays the first attempt until after the second attempt.
+/// The layer parks every attempt. The last parked attempt reaches the bank after its retry was refused.
 #[tokio::test(start_paused = true)]
 async fn take_that_arrives_after_its_retry_was_refused_takes_no_item() -> Result<()> {
     let (parks, store) = (Arc::new(Parks::default()), Arc::new(MemoryStore::new()));

@@ -217,7 +217,7 @@ async fn run_to_end_continues_its_work_if_the_task_handle_is_dropped() {
     assert_eq!(next, Ran::Replayed(Payload::try_from("result").unwrap()));
 }
 
-/// The policy has no pauses, so the run uses the default pauses.
+/// The work cannot be done again, so the run uses the default pauses if the policy has none.
 #[tokio::test(start_paused = true)]
 async fn result_is_recorded_with_default_pauses_if_the_policy_has_none() -> Result<()> {
     let failing = Failing::to_record(ErrorKind::Unavailable);

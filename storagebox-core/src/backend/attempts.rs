@@ -91,8 +91,8 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         }
     }
 
-    /// Returns how much longer the store remembers the operation. Returns `None` if no attempt was lost or if the store
-    /// never forgets.
+    /// Returns how much longer the store remembers the operation. Returns `None` if no attempt was lost or if there is
+    /// no time limit.
     fn remembered_for(&self) -> Option<Duration> {
         let remembered = self.remembered.filter(|_| self.any_lost.load(Ordering::Relaxed));
         remembered.map(|remembered| remembered.saturating_sub(self.since_first()))

@@ -18,7 +18,7 @@ type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A call that can be combined with others of its kind.
 pub trait Combine: Send + 'static {
-    /// The subject of a call. The combiner makes at most one call per key at a time.
+    /// The subject of a call. While a turn makes a call of a key, the other calls of the key wait.
     type Key: Clone + Eq + Hash + Send;
     /// The answer to the call.
     type Answer: Send + 'static;

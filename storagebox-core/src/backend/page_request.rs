@@ -3,7 +3,7 @@
 use crate::values::error::{Error, Result};
 use crate::values::page::{Cursor, Page};
 
-/// The largest number of entries per page.
+/// The largest number of entries per page. A request for more entries gets this number.
 const MOST: usize = 1_000;
 
 /// The prefix of every cursor. The last key of the page follows the prefix.

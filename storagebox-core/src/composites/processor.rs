@@ -308,7 +308,7 @@ impl Processor {
         Listing::new(move |after, limit| Box::pin(async move { self.entities.pending(after.as_ref(), limit).await }))
     }
 
-    /// Tries once to process the message. Returns `None` if another message has changed the entity meanwhile.
+    /// Tries once to process the message. Returns `None` if another message or another copy was committed meanwhile.
     async fn round(&self, message: &Message, guard: &Guard) -> Result<Option<Outcome>, ProcessError> {
         let (mut opened, is_open) = self.open(message, guard).await?;
         if opened.entry.is_none() && is_open {
@@ -345,8 +345,8 @@ impl Processor {
         Ok(sent.map(|sent| if has_no_effect { Outcome::NoEffect } else { Outcome::Processed { sent } }))
     }
 
-    /// Commits a decision and finishes the message. Returns how many messages were sent, or `None` if another message
-    /// has changed the entity meanwhile.
+    /// Commits a decision and finishes the message. Returns how many messages this call sent, or `None` if another
+    /// message or another copy was committed meanwhile.
     async fn store(
         &self,
         message: &Message,

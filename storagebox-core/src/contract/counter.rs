@@ -100,8 +100,7 @@ pub trait Counter: Send + Sync {
     /// # Errors
     ///
     /// `Unsupported` for strategies that remember no operation, remember only the last writers, or rely on the store's
-    /// request tokens: they have no durable place for a fence. `Unsupported` also for a ledger in several
-    /// regions.
+    /// request tokens: they have no durable place for a fence. `Unsupported` also for a ledger in several regions.
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled>;
 
     /// Returns the counter's value.

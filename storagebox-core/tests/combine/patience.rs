@@ -43,6 +43,7 @@ async fn a_stalled_batch_does_not_block_calls_of_other_keys() {
     assert_eq!(told(stuck).await, [Told::Together(1)]);
 }
 
+/// The calls of the key wait even after the stall timeout.
 #[tokio::test]
 async fn calls_of_a_key_wait_for_the_call_in_progress() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));

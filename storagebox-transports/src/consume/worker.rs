@@ -122,6 +122,7 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
+    /// Returns the index of the next message to run, or `None` if no message may begin now.
     fn next(&self) -> Option<usize> {
         // A message that may have crashed a worker is next, and begins once nothing else runs, so that a crash cannot
         // be the fault of another message. Without such a message, the oldest message whose entity is free is next.

@@ -95,7 +95,8 @@ impl Delivery for RabbitDelivery {
         copies::attempt(&self.message.properties)
     }
 
-    /// Returns how often the message was returned to its queue, or `None` if the message need not run alone.
+    /// Returns how often the message came back to the queue of messages that run alone, or `None` if the message comes
+    /// from the main queue.
     fn lapsed(&self) -> Option<u32> {
         // Each worker gets one message at a time from the queue of messages that run alone, so each return follows a
         // lone run.

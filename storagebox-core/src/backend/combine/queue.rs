@@ -48,7 +48,8 @@ struct KeyQueue<C: Combine> {
 
 pub(super) struct Queue<C: Combine> {
     queues: HashMap<C::Key, KeyQueue<C>>,
-    /// The keys whose first call can begin, by the number of that call. While a key is ready, a turn is in progress.
+    /// The keys whose first call can begin, by the number of that call. While a key is ready, a turn is in progress or
+    /// about to begin.
     ready: BTreeMap<u64, C::Key>,
     waiting: usize,
     most: usize,

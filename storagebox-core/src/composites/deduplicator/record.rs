@@ -13,7 +13,7 @@ const FORMAT: u8 = b'1';
 pub(super) enum State {
     /// A caller is taking an item from the bank of the intent.
     Intent(Intent),
-    /// A caller found the bank empty and is releasing its claim on that bank.
+    /// A caller found the bank of the intent empty. The claim on that bank is being released.
     GivingUp(Intent),
     /// The id has its item. This state is final.
     Assigned { intent: Intent, item: Item },

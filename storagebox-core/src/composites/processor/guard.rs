@@ -58,8 +58,8 @@ impl Guard {
         }
     }
 
-    /// Closes the guard. All workers that finish an entry must pass the same `op`, so that repeating
-    /// the call changes nothing.
+    /// Closes the guard. All workers that finish an entry must pass the same `op`, so that repeating the call changes
+    /// nothing.
     pub(super) async fn close(&self, message: &MessageId, op: &OpId, guards: &Guards) -> Result<()> {
         match (self, &guards.missing) {
             (Self::Open, _) => Ok(()),

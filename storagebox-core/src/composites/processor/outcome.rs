@@ -49,8 +49,8 @@ pub enum ProcessError {
     #[error("the handler failed: {0}")]
     Handler(#[source] BoxError),
     /// Some messages may not have been sent. After [`issue`](super::Processor::issue), issue the messages again. After
-    /// any other call, the incoming message has changed its entity: process the message again, and the call sends its
-    /// messages.
+    /// any other call, the incoming message has changed its entity: process or [resume](super::Processor::resume) the
+    /// message again, and the call sends its messages.
     #[error("not all messages were sent: {0}")]
     Dispatch(#[source] BoxError),
     /// The message carries no token, and the [policy](super::MissingToken) rejects such messages.
