@@ -45,7 +45,7 @@ pub(crate) struct Row {
 pub(crate) enum Basis {
     /// Every call is answered: no request and no reply is lost.
     Answers,
-    /// The suite can move the clock.
+    /// The suite can move the clock. On another clock, the case would wait for days or would check nothing.
     Clock,
 }
 
@@ -81,7 +81,8 @@ impl Case {
         self.row.family
     }
 
-    /// Returns the parts that the case uses besides the part that it tests.
+    /// Returns the parts that the case uses besides the part that it tests. The case is ignored if the backend leaves
+    /// out one of these parts.
     pub(crate) fn needs(&self) -> &'static [Part] {
         match self.part() {
             Part::Deduplicator => &[Part::ItemBank, Part::Dedup],

@@ -34,7 +34,8 @@ enum Age {
     LongAgo,
 }
 
-/// Whether upkeep runs before the calls of a table.
+/// Whether upkeep runs before the calls of a table. Upkeep changes no answer in a recent state, because the clock alone
+/// ends holds, leases and records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
     BeforeUpkeep,

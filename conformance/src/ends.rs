@@ -57,7 +57,7 @@ async fn stands_still(world: &World, ending: &dyn Ending) -> Result<bool, Failur
     Ok(ending.left("probe").await?.is_some())
 }
 
-/// Rounds a duration up to a whole millisecond, as a store may do (V-6).
+/// Rounds a duration up to a whole millisecond, as a store may do. A store may not shorten a duration (V-6).
 fn to_a_whole_millisecond(duration: Duration) -> Duration {
     MILLI * u32::try_from(duration.as_micros().div_ceil(1_000)).unwrap_or(u32::MAX)
 }

@@ -57,7 +57,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Fails the case unless the condition holds.
+/// Fails the case unless the condition holds. The remaining arguments describe the failure.
 macro_rules! ensure {
     ($condition:expr, $($why:tt)+) => {
         if !$condition {
@@ -66,7 +66,7 @@ macro_rules! ensure {
     };
 }
 
-/// Fails the case unless both values are equal.
+/// Fails the case unless both values are equal. The remaining arguments say what was compared.
 macro_rules! ensure_eq {
     ($found:expr, $expected:expr, $($what:tt)+) => {{
         let (found, expected) = (&$found, &$expected);
@@ -77,7 +77,7 @@ macro_rules! ensure_eq {
     }};
 }
 
-/// Fails the case unless the value matches the pattern.
+/// Fails the case unless the value matches the pattern. Evaluates to the expression after `=>`, or to `()` without one.
 macro_rules! ensure_matches {
     ($found:expr, $pattern:pat $(if $guard:expr)? => $bound:expr, $($what:tt)+) => {
         match $found {

@@ -33,7 +33,8 @@ const PHASE: Duration = Duration::from_millis(350);
 /// The limit on the attempts of a check, which is repeated if the machine reads too late.
 const ATTEMPTS: usize = 20;
 
-/// Checks that the store remembers the end of an entry for the duration `lasts`, even if upkeep runs.
+/// Checks that the store remembers the end of an entry for the duration `lasts`, even if upkeep runs. Each of the three
+/// checks begins at another fraction of a second.
 pub(crate) async fn ensure_lasts(world: &World, lasting: &dyn Lasting, lasts: Duration) -> Verdict {
     for (turn, upkeep) in ["first", "second", "third"].into_iter().zip([false, false, true]) {
         world.pass(PHASE).await;

@@ -37,6 +37,7 @@ pub struct Link {
     plan: Mutex<Plan>,
     late: Mutex<VecDeque<Late>>,
     gated: bool,
+    /// The maximum number of attempts of a call.
     attempts: usize,
 }
 

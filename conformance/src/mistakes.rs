@@ -36,8 +36,8 @@ impl Mistake {
     }
 }
 
-/// The mistakes that each case notices, one case per line. `STORAGEBOX_NOTICED=1 cargo test -p storagebox-conformance
-/// --test mutants` writes this file.
+/// The mistakes that each case notices, one case per line. This command writes the file:
+/// `STORAGEBOX_NOTICED=1 cargo test -p storagebox-conformance --test mutants`.
 const NOTICED: &str = include_str!("mistakes/noticed.txt");
 
 const fn mistake(name: &'static str, clause: &'static str, family: Family, wrong: &'static str) -> Mistake {

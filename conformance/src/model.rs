@@ -39,7 +39,7 @@ pub(crate) trait Model: Clone + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub(crate) enum Step<C> {
     Call(C),
-    /// A retry of an earlier call, with a copy of that call.
+    /// A retry of an earlier call, with a copy of that call, so that shrinking may remove the original call.
     Retry(C),
     /// Opens a new client of the same sandbox.
     Reopen,
@@ -59,7 +59,8 @@ pub(crate) const fn minutes(number: u64) -> Duration {
     Duration::from_secs(60 * number)
 }
 
-/// Returns the time for which a store must remember ended entries.
+/// Returns the time for which a store must remember ended entries. After this time, a model accepts both answers,
+/// because the store may remember the entries for longer.
 pub(crate) fn memory() -> Duration {
     match Retention::DEFAULT {
         Retention::For(time) => time,
@@ -139,7 +140,8 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     })
 }
 
-/// Returns the failure of a sequence that begins after the end of the run.
+/// Returns the failure of a sequence that did not end before the run was over. This failure also ends the shrinking,
+/// because every further attempt fails at once.
 fn over() -> Failure {
     Failure::new("the run is over")
 }
@@ -168,7 +170,7 @@ fn shortened<C: Clone>(
     (steps, why)
 }
 
-/// Runs the steps, and counts in `seen` how many have begun.
+/// Runs the steps, and counts in `seen` how many have begun. Shrinking first removes the steps that never began.
 async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], seen: Option<&AtomicUsize>) -> Verdict {
     let world = world.another().await?;
     let mut namespaces = model.open(world.store())?;

@@ -170,7 +170,8 @@ fn take<T>(next: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     next.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
-/// Creates a trial for each case. Cases whose failures are easy to read come first.
+/// Creates a trial for each case. Cases whose failures are easy to read come first. The kind of an ignored trial is the
+/// reason why its case is ignored.
 fn trials(run: &Arc<Run>) -> Vec<Trial> {
     let certificate = run.entered();
     let entries = certificate.entries().iter().enumerate().filter(|(_, entry)| run.options.has(entry.case.part()));

@@ -27,7 +27,8 @@ pub enum Cut {
     RequestLost,
     /// A part of the request reaches the server, too little to be executed; the connection is reset.
     HalfRequest,
-    /// The server gets the whole request. The client gets no answer, and its connection is reset.
+    /// The server gets the whole request. After the server has finished or closed the connection, the client's
+    /// connection is reset without an answer.
     ReplyLost,
     /// As [`ReplyLost`](Self::ReplyLost), but a part of the answer arrives, and then the connection ends.
     HalfReply,

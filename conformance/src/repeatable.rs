@@ -65,7 +65,7 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
     /// Returns whether the call is done, or `None` if no read shows that.
     async fn is_done(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure>;
 
-    /// Checks that the call took effect once and changed nothing else. May change the scene.
+    /// Checks that the call took effect once and changed nothing else. May change the scene, which is not used again.
     async fn ensure_done(self, world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict;
 
     /// Makes a call on another scene with the client `old`, which had the fault, and checks that the client `fresh`

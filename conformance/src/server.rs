@@ -19,7 +19,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The start of a server fails after this many checks, which take about five minutes.
 const MOST_LOOKS: u32 = 15_000;
 
-/// The first port for servers, below the ports of outgoing connections.
+/// The first port for servers. Servers have lower ports than outgoing connections, so that no connection takes the port
+/// of a server that is down.
 const FIRST_PORT: u32 = 10_240;
 const PORTS: u32 = 32_768 - FIRST_PORT;
 

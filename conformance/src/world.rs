@@ -233,7 +233,8 @@ impl World {
         Ok(())
     }
 
-    /// Runs upkeep until nothing is left to delete, and returns the number of deleted entries.
+    /// Runs upkeep until nothing is left to delete, and returns the number of deleted entries. One call of `maintain`
+    /// covers only a part of a large or shared store.
     pub(crate) async fn upkeep(&self) -> Result<u64> {
         let mut deleted = 0;
         loop {

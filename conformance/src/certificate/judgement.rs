@@ -9,7 +9,7 @@ use crate::part::Part;
 /// The verdict of a run of the suite on a backend or a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// Every case held. Cases of parts that the backend leaves out do not count.
+    /// Every case held. Ignored cases do not count.
     Conforms {
         /// The highest level with cases that were run.
         level: u8,

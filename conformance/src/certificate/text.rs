@@ -65,7 +65,8 @@ impl Certificate {
         self.ignored().into_iter().map(line).collect()
     }
 
-    /// Returns a line for each broken clause, with the failed case that is easiest to read.
+    /// Returns a line for each broken clause, with the failed case that is easiest to read. The first line names the
+    /// case to debug first.
     fn broken(&self) -> Vec<String> {
         let mut failed: Vec<&Entry> = self.entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).collect();
         failed.sort_by_key(|entry| entry.case.plainness());

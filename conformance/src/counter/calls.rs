@@ -10,7 +10,7 @@ use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A call on a counter with the value 5 and the bounds 0 to 10.
+/// A call on a counter with the value 5 and the bounds 0 to 10, which the operation `known` set from 0 to 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Apply,

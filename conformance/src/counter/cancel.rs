@@ -17,6 +17,7 @@ pub(super) async fn calls_can_be_dropped_anywhere(world: &World, kind: Kind) -> 
 /// A dropped and repeated change of an `Atomic` counter counts at most twice. No change is applied in part or crosses a
 /// bound.
 pub(super) async fn atomic_calls_can_be_dropped_anywhere(world: &World) -> Verdict {
+    // The dropped attempt may land even after the repetition.
     for (delta, legal) in [(2, [7, 9]), (6, [5, 5])] {
         let mut point = 0;
         while drop_atomic_at(world, delta, legal, point).await? {

@@ -66,7 +66,7 @@ pub(super) async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-/// A counter whose remembered operations are tested.
+/// A counter whose remembered operations are tested. Each name stands for an applied and a cancelled operation.
 struct Operations(Subject);
 
 #[async_trait]

@@ -33,6 +33,7 @@ struct OneKey {
     /// The bounds of each change, or no bounds for `Sharded`, which may check its shards at different moments.
     bounds: Bounds,
     remembers: bool,
+    /// Whether the counter remembers only the last writer.
     only_the_last: bool,
     tells_repeats: bool,
     answers_value: bool,

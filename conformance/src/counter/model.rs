@@ -100,6 +100,7 @@ impl What {
 }
 
 impl Cell {
+    /// Returns whether the store must still remember the operation. If not, the store may remember or forget it.
     fn must_know(&self, known: &Known, memory: Remember, now: Duration) -> bool {
         match memory {
             Remember::None => false,

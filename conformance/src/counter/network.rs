@@ -36,7 +36,7 @@ pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: K
     Ok(())
 }
 
-/// How long the store remembers an operation.
+/// How long the store remembers an operation: less than the time for which the client cannot reach the server.
 const BRIEF: Duration = Duration::from_millis(400);
 
 /// Neither a client nor a layer repeats a change with a lost reply after the server may have forgotten the operation.

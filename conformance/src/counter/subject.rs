@@ -176,7 +176,8 @@ impl Subject {
         repeated(|| self.counter.value(&self.key), is_refusal).await
     }
 
-    /// Repeats the change until the counter answers.
+    /// Repeats the change until the counter answers. A repetition counts once only if the counter remembers operations,
+    /// or at least as many last writers as the case has.
     pub(super) async fn apply_until_answered(&self, op: &str, delta: i64) -> Result<Counted, Failure> {
         repeated(|| self.attempt(op, delta), |error| error.is_retryable() || is_doubt(error)).await
     }

@@ -17,7 +17,7 @@ fn faulty(world: &World, step: usize, fate: Fate) -> Result<(Deduplicator, Arc<L
     Ok((desk(&*link.before_store(world.store()))?, link))
 }
 
-/// Checks that the result is an answer or an error of unknown outcome.
+/// Checks that the result is an answer or an error of unknown outcome. `Empty` is right only if there was no seat.
 fn ensure_honest(answer: Result<Assigned>, may_be_empty: bool) -> Verdict {
     match answer {
         Ok(Assigned::Empty) => ensure!(may_be_empty, "a fault was answered with Empty"),
@@ -55,6 +55,7 @@ pub(super) async fn a_loss_at_any_step_of_an_assignment_loses_nothing(world: &Wo
 pub(super) async fn a_loss_at_any_step_of_giving_up_loses_nothing(world: &World) -> Verdict {
     let (mut told, mut seats) = (Told::new(), 0);
     for (number, fate) in FATES.into_iter().enumerate() {
+        // The steps are: record, take, mark as giving up, release, clear.
         for step in 0..5 {
             for refilled in [false, true] {
                 let id = format!("student-{number}-{step}-{refilled}");

@@ -12,8 +12,8 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A call about one message of an entity. Only `Create` is the first call on its entity. `Register`, `Choose` and
-/// `Remove` follow the commit of the message.
+/// A call about one message of an entity. For all calls but `Create`, another message has changed the entity before.
+/// `Register`, `Choose` and `Remove` follow the commit of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Create,

@@ -94,7 +94,8 @@ impl<'a, S: Specification> Search<'a, S> {
         }
     }
 
-    /// Allows the attempt to take effect from now on.
+    /// Allows the attempt to take effect from now on. The search decides at a later response whether the attempt has
+    /// taken effect.
     fn invoke(&mut self, attempt: usize) -> ControlFlow<Found<S::State>> {
         let taken = self.pending.values().copied().fold(0, u64::bitor);
         match 1u64.checked_shl(taken.trailing_ones()) {
@@ -120,6 +121,7 @@ impl<'a, S: Specification> Search<'a, S> {
     }
 
     /// Returns every configuration that pending attempts can reach if the attempt with this bit takes effect last.
+    /// Effects after this attempt are left to later responses (just in time).
     fn linearize_until(&mut self, bit: u64) -> ControlFlow<Found<S::State>, Vec<Configuration<S::State>>> {
         let mut reached = mem::take(&mut self.configurations);
         let mut seen: HashSet<_> = reached.iter().cloned().collect();

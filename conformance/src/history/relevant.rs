@@ -21,6 +21,8 @@ pub(super) fn narrowed<S: Specification>(
     let limits = Limits { configurations: limits.configurations.min(CONFIGURATIONS), ..limits };
     let count = history.attempts().len();
     let (mut left_out, mut found, mut size) = (BTreeSet::new(), whole, count.next_power_of_two());
+    // A call without a reply may take effect at any time or never. So if the other replies have no order, the whole
+    // history has none.
     // Many calls are left out at once, then fewer, and in the end single calls.
     while size > 0 {
         for start in (0..count).step_by(size) {

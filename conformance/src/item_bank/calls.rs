@@ -17,7 +17,7 @@ use crate::world::{World, items};
 /// A time that is longer than any case takes, even on a real clock.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// A call on a bank with four items.
+/// A call on a bank with four items. `Add`, `Withdraw` and `Restore` name a fifth item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Add,

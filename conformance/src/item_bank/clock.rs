@@ -48,7 +48,8 @@ impl Look {
     }
 }
 
-/// If a hold is extended while a call reads the clock, the call sees the extension.
+/// If a hold is extended while a call reads the clock, the call sees the extension. So a call must not compare a hold
+/// with a time that was read after the hold.
 pub(super) async fn a_hold_that_is_extended_while_a_call_reads_the_clock_is_seen(world: &World) -> Verdict {
     let clock = world.clock()?;
     for look in LOOKS {
@@ -84,7 +85,7 @@ enum Change {
 const CHANGES: [Change; 4] = [Change::Confirm, Change::Extend, Change::Release, Change::Take];
 
 impl Change {
-    /// Makes this change with the claim `ada`, and returns whether `ada` still holds the item.
+    /// Makes this change with the claim `ada`, and returns whether the answer says that `ada` still has the item.
     async fn keeps_it(self, bank: Arc<dyn ItemBank>) -> Result<bool, Failure> {
         let ada = ClaimId::new("ada")?;
         Ok(match self {
@@ -102,7 +103,8 @@ impl Change {
     }
 }
 
-/// A call that is delayed after it has read the clock does not give an item to two claims.
+/// A call that is delayed after it has read the clock does not give an item to two claims. So a call must not compare a
+/// hold with a time that was read before the call waited.
 pub(super) async fn a_call_that_was_held_after_it_read_the_clock_gives_no_item_twice(world: &World) -> Verdict {
     let clock = world.clock()?;
     for change in CHANGES {

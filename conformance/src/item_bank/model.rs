@@ -36,7 +36,7 @@ enum Call {
 
 #[derive(Clone, Debug, Default)]
 struct Bank {
-    /// Whether claims can be retired.
+    /// Whether claims can be retired: only if no earlier call of a claim may still be in flight.
     retires: bool,
     now: Duration,
     items: BTreeMap<Item, Place>,

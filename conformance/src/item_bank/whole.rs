@@ -14,7 +14,7 @@ use crate::world::{World, items};
 /// The number of claims that end at once.
 const CLAIMS: usize = 4;
 
-/// The maximum number of reads until a caller sees the end of a claim.
+/// The maximum number of reads until a caller sees the end of a claim. The case fails after this many reads.
 const LOOKS: usize = 100_000;
 
 #[derive(Clone, Copy)]

@@ -26,7 +26,8 @@ pub(super) async fn once(gated: bool) {
     .await;
 }
 
-/// Drops the future at the await point with the index `pends`. Returns `None` for a dropped future.
+/// Polls the future until it has been pending `pends` times, and drops the future when it is pending once more. Returns
+/// `None` for a dropped future.
 pub(crate) async fn drop_after<T>(future: impl Future<Output = T> + Send, pends: usize) -> Option<T> {
     let mut future: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(future);
     let mut left = pends;

@@ -121,7 +121,7 @@ pub(super) async fn random_faults_leave_the_newest(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Checks the answer to `write`. The previous write of the key is `before`.
+/// Checks the answer to `write`. The previous write of the key is `before`, because there is one caller at a time.
 fn ensure_told(before: Option<&Write>, write: &Write, written: &Written) -> Verdict {
     let right = match (before, written) {
         (Some(before), Written::Stale { current }) => before > write && *current == before.stamp,

@@ -46,6 +46,7 @@ struct Cell {
 impl Cells {
     fn write(&mut self, key: &Key, stamp: &Stamp, content: &Content) -> Written {
         if let Some(cell) = self.cells.get(key) {
+            // Of two writes with one stamp, the delete is greater.
             let (asked, stands) = ((stamp, content.is_none()), (&cell.stamp, cell.content.is_none()));
             if asked < stands {
                 return Written::Stale { current: cell.stamp.clone() };

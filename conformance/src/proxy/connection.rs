@@ -27,7 +27,7 @@ pub(super) struct Connection<'a> {
     turn: Mutex<Turn>,
 }
 
-/// The side that sent last.
+/// The side that sent last, and the cut that is planned for the answer, if any.
 #[derive(Clone, Copy, PartialEq)]
 enum Turn {
     Server,
@@ -60,7 +60,8 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Waits until the server has finished its work, and then cuts the connection of the client.
+    /// Waits until the server has finished its work, and then cuts the connection of the client. So the client notices
+    /// the cut only after the request took effect, if the server received the request.
     async fn cut(&self, cut: Cut, client: TcpStream, mut server: TcpStream) -> io::Result<()> {
         // A server that is gone or resets the connection has finished too.
         let _ = server.shutdown().await;
@@ -72,8 +73,8 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// Keeps all that the client sends until `Proxy::let_go` is called, and then delivers it, even if the client is
-    /// gone.
+    /// Keeps all that the client sends until `Proxy::let_go` is called. Then delivers everything, even if the client is
+    /// gone, and waits until the server has finished.
     async fn keep(&self, mut request: Vec<u8>, mut client: TcpStream, mut server: TcpStream) {
         let mut lets_go = self.plan.lets_go.subscribe();
         self.plan.keep();

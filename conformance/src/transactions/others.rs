@@ -103,7 +103,8 @@ pub(super) async fn the_same_claim_in_two_transactions_is_one(world: &World) -> 
     Ok(())
 }
 
-/// Pings the server until another caller has begun its transaction and has most likely sent its next request.
+/// Pings the server until another caller has begun its transaction, and then so often that the server has most likely
+/// read the next request of the other caller.
 async fn let_others_ask(world: &World, has_begun: &AtomicBool) -> Verdict {
     // The number of pings is limited: on a store whose transactions begin one after the other, the other transaction
     // does not begin.

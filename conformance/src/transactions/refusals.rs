@@ -77,8 +77,8 @@ pub(super) async fn a_purge_is_refused(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A call in a transaction is dropped at each point where it waits. Whether the caller then commits or rolls back, the
-/// call takes effect as a whole or not at all.
+/// A call in a transaction is dropped at each point where it waits, after which the joined store refuses all calls.
+/// Whether the caller then commits or rolls back, the dropped call takes effect as a whole or not at all.
 pub(super) async fn a_call_that_is_dropped_is_never_half_committed(world: &World) -> Verdict {
     for polls in 0..MOST_POLLS {
         let is_over = [dropped_take(world, polls, true).await?, dropped_take(world, polls, false).await?];

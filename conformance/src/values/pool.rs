@@ -17,7 +17,8 @@ pub(crate) fn nasty_items() -> Vec<String> {
     texts
 }
 
-/// Returns each value with its successor in the list; the first value follows the last.
+/// Returns each value with its successor in the list; the first value follows the last. Similar texts are neighbours in
+/// the lists of texts.
 pub(super) fn pairs<T>(values: &[T]) -> impl Iterator<Item = (usize, &T, &T)> {
     values.iter().enumerate().map(|(number, value)| (number, value, &values[(number + 1) % values.len()]))
 }

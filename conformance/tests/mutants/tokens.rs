@@ -241,7 +241,7 @@ impl TokenStore for BrokenTokens {
 }
 
 impl BrokenTokens {
-    /// Discards only the known tokens, and reports the unknown tokens as gone.
+    /// Discards only the known tokens. Reports the unknown tokens as gone, but writes nothing for them.
     async fn discard_the_known(&self, tokens: &[TokenId]) -> Result<Discarded> {
         let distinct: BTreeSet<_> = tokens.iter().cloned().collect();
         let (known, unknown): (Vec<_>, Vec<_>) = distinct.into_iter().partition(|token| self.is_known(token));

@@ -50,6 +50,7 @@ fn main() -> ExitCode {
 
 /// Returns whether the protocol between this client and this server supports the case.
 fn is_spoken(case: &Case) -> bool {
+    // The protocol has no entities, and the harness begins no transactions of callers.
     !matches!(case.part(), Part::Entities | Part::JoinedEntities | Part::Transactions)
 }
 

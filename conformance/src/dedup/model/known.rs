@@ -37,7 +37,8 @@ impl Moment {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     state: State,
-    /// The ended operations, and the time until which the store must remember each operation.
+    /// The ended operations, and the time until which the store must remember each operation. The store may remember an
+    /// operation for longer.
     ended: BTreeMap<OpId, Duration>,
     versions: Vec<Version>,
     leases: Vec<Lease>,
@@ -54,7 +55,8 @@ enum State {
         /// Whether the fingerprint was taken over from an earlier, lapsed lease.
         is_inherited: bool,
     },
-    /// The id has no lease, but keeps the fingerprint of a lapsed lease.
+    /// The lease was aborted, and the id keeps the fingerprint that the lease had inherited from a lapsed lease.
+    /// `since` is the time of the abort.
     Unsettled {
         fingerprint: Fingerprint,
         since: Duration,
@@ -90,7 +92,7 @@ impl Known {
     /// Returns whether the operation has ended. `as_told` says whether the store's answer shows the end.
     fn has_ended(&mut self, op: &OpId, now: Duration, as_told: bool) -> bool {
         let may_forget = self.ended.get(op).is_some_and(|until| *until <= now);
-        // The answer shows that the store has forgotten the operation.
+        // An answer without the end shows that the store has forgotten the operation.
         if may_forget && !as_told {
             self.ended.remove(op);
         }

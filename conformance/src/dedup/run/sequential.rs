@@ -145,7 +145,8 @@ pub(in crate::dedup) async fn long_work_keeps_its_lease(world: &World) -> Verdic
     there.ensure_value(&job, Some("result")).await
 }
 
-/// Returns a link that delivers the first request and loses all later requests until it is healed.
+/// Returns a link that delivers the first request, the begin of a lease, and loses all later requests, such as
+/// heartbeats, until the link is healed.
 fn losing_touch() -> Arc<Link> {
     Link::script([Fate::Delivered].into_iter().chain(repeat_n(Fate::RequestLost, 1_000)))
 }

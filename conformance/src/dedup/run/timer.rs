@@ -53,7 +53,8 @@ impl StoreTimer {
         self.wait_until(|hands| hands.all_asleep(sleepers)).await;
         clock.advance(duration);
         self.hands.send_modify(|hands| hands.now += duration);
-        // A participant that wakes acts before time moves again, so no run is late with a heartbeat.
+        // A participant that wakes acts before time moves again. So no run is late with a heartbeat, even if its thread
+        // is scheduled late.
         self.wait_until(|hands| hands.all_asleep(sleepers)).await;
     }
 
@@ -62,7 +63,7 @@ impl StoreTimer {
         self.hands.send_modify(|hands| hands.wakes.push(Duration::MAX));
     }
 
-    /// Moves the time in steps until the future is done.
+    /// Moves the time in steps until the future is done. Each step begins only when this many participants sleep.
     pub(super) async fn pass_while<T>(&self, step: Duration, sleepers: usize, waiting: impl Future<Output = T>) -> T {
         tokio::pin!(waiting);
         loop {
@@ -80,7 +81,8 @@ impl StoreTimer {
     }
 }
 
-/// A sleeping participant, and the time at which the participant wakes.
+/// A sleeping participant, and the time at which the participant wakes. Dropping this value removes the participant
+/// from the sleepers.
 struct Sleeper<'a>(&'a watch::Sender<Hands>, Duration);
 
 impl Drop for Sleeper<'_> {

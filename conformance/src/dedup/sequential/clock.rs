@@ -14,7 +14,8 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// The maximum number of attempts to delay a call until other calls have overtaken it.
 const ATTEMPTS: usize = 3;
 
-/// If a lease is extended while `begin` reads the clock, `begin` returns `InFlight`.
+/// If a lease is extended while `begin` reads the clock, `begin` returns `InFlight`. So `begin` must not compare a
+/// lease with a time that was read after the lease.
 pub(in crate::dedup) async fn a_lease_that_is_extended_while_a_begin_reads_the_clock_is_in_flight(
     world: &World,
 ) -> Verdict {
@@ -65,7 +66,8 @@ impl Late {
     }
 }
 
-/// A call that is delayed after it has read the clock does not end the next lease of the id.
+/// A call that is delayed after it has read the clock does not end the next lease of the id. So a call must not compare
+/// a lease with a time that was read before the call waited.
 pub(in crate::dedup) async fn a_call_that_was_held_after_it_read_the_clock_ends_no_other_lease(
     world: &World,
 ) -> Verdict {

@@ -202,7 +202,8 @@ impl Queue {
         sent
     }
 
-    /// Before messages are sent, records which of their tokens do not exist.
+    /// Records which tokens of these messages do not exist. Must be called before the messages are sent, when no token
+    /// can have been consumed.
     async fn note_unborn(&self, messages: &[Outgoing], tokens: &dyn TokenStore) {
         for outgoing in messages {
             if let Ok(false) = tokens.exists(&outgoing.token).await {

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::race::race;
 use crate::world::World;
 
-/// The numbers of callers in races.
+/// The numbers of callers in races: fewer than in other races, because each caller makes several calls of the store.
 const SIZES: [usize; 3] = [2, 8, 24];
 
 pub(in crate::tokens) async fn racing_callers_have_one_result(world: &World) -> Verdict {

@@ -66,7 +66,7 @@ const PAGE: usize = 500;
 
 #[derive(Default)]
 pub(crate) struct BankState {
-    /// For each claim to which the mutant reports an invented item: that item.
+    /// The items that the mutant reports for claims whose item the inner bank has freed or never gave to the claim.
     told: Mutex<HashMap<ClaimId, Held>>,
     /// The item that a taker has read but not yet deleted.
     read: Mutex<Option<Held>>,

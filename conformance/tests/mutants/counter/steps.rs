@@ -6,7 +6,7 @@ use super::BrokenCounter;
 use crate::steps::{between_steps, lock};
 
 impl BrokenCounter {
-    /// Reads the value, and writes the value plus the delta in a separate step.
+    /// Reads the value, and writes the value plus the delta in a separate step. Changes between the steps are lost.
     pub(super) async fn read_modify_write(&self, key: &Key, change: &Change) -> Result<Counted> {
         let before = self.inner.value(key).await?;
         between_steps().await;
@@ -47,7 +47,8 @@ impl BrokenCounter {
         Ok(counted)
     }
 
-    /// Counts an applied change of the key. If the count exceeds `capacity`, all other full keys become stuck.
+    /// Counts an applied change of the key. If the count exceeds `capacity`, the count restarts at 1, and all other
+    /// full keys become stuck.
     fn count_place(&self, capacity: usize, key: &Key) {
         let mut places = lock(&self.state.places);
         let taken = places.entry(key.clone()).or_default();
