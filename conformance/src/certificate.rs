@@ -45,6 +45,8 @@ pub enum End {
     Held,
     /// The case did not hold. The text says what was promised, what happened, and how to reproduce the failure.
     Failed(String),
+    /// The machine was too slow for the case, for this reason. The case says nothing about the store.
+    Undecided(String),
     /// The case was not run, because the backend does not declare what the case needs.
     Ignored(String),
     /// The case did not finish, because the run did not select the case or ended too early.

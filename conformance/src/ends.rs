@@ -107,7 +107,7 @@ async fn ensure_lives_until(world: &World, ending: &dyn Ending, lasts: Duration)
             return Ok(());
         }
     }
-    Err(Failure::new(format!("the machine is too busy for this case: {ATTEMPTS} reads came {MARGIN:?} late or later")))
+    Err(Failure::too_late(ATTEMPTS, MARGIN))
 }
 
 /// Checks the remaining time of an entry 20 minutes after its creation.

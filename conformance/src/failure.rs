@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::panic::Location;
+use std::time::Duration;
 
 use storagebox_core::Error;
 
@@ -11,13 +12,44 @@ pub(crate) type Verdict = Result<(), Failure>;
 pub struct Failure {
     why: String,
     place: &'static Location<'static>,
+    kind: FailureKind,
+}
+
+/// What a failure says about the backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The case saw the backend break the promise.
+    Broken,
+    /// The case did not run to its end: it did not begin, panicked, or made no progress. The backend may be the cause,
+    /// but the case saw no broken promise.
+    Unfinished,
+    /// The machine was too slow for the case. The failure says nothing about the backend.
+    Undecided,
 }
 
 impl Failure {
-    /// Creates a failure with an explanation. Its place is the line of the caller.
+    /// Creates a failure of a backend that broke the promise. Its place is the line of the caller.
     #[track_caller]
     pub fn new(why: impl Into<String>) -> Self {
-        Self { why: why.into(), place: Location::caller() }
+        Self { why: why.into(), place: Location::caller(), kind: FailureKind::Broken }
+    }
+
+    #[track_caller]
+    pub(crate) fn unfinished(why: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Unfinished, ..Self::new(why) }
+    }
+
+    /// Creates the failure of a case whose world could not be created.
+    #[track_caller]
+    pub(crate) fn before_the_case(error: Error) -> Self {
+        Self { kind: FailureKind::Unfinished, ..Self::from(error) }
+    }
+
+    /// Creates the failure of a case whose attempts at a check all came too late.
+    #[track_caller]
+    pub(crate) fn too_late(attempts: usize, margin: Duration) -> Self {
+        let why = format!("the machine is too busy for this case: {attempts} reads came {margin:?} late or later");
+        Self { kind: FailureKind::Undecided, ..Self::new(why) }
     }
 
     /// Adds to the text what was in progress.
@@ -30,6 +62,11 @@ impl Failure {
     #[must_use]
     pub(crate) fn after(self, what: impl fmt::Display) -> Self {
         Self { why: format!("{}, after {what}", self.why), ..self }
+    }
+
+    /// Returns what the failure says about the backend.
+    pub fn kind(&self) -> FailureKind {
+        self.kind
     }
 
     /// Returns the line of the suite that noticed.

@@ -64,5 +64,5 @@ async fn ensure_lasts_once(
             return Ok(());
         }
     }
-    Err(Failure::new(format!("the machine is too busy for this case: {ATTEMPTS} reads came {BEFORE:?} late or later")))
+    Err(Failure::too_late(ATTEMPTS, BEFORE))
 }

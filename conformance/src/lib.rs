@@ -56,7 +56,7 @@ pub use certificate::{Certificate, End, Entry, Judgement, LEVELS};
 pub use clauses::{CLAUSES, Clause, table};
 pub use decisions::decisions;
 pub use embedded::{Embedded, listed};
-pub use failure::Failure;
+pub use failure::{Failure, FailureKind};
 pub use harness::{CallerTransaction, Declared, Harness, Restart, Sandbox, TestClock, connected};
 pub use link::{Fate, Link};
 pub use mistakes::{MISTAKES, Mistake};

@@ -45,7 +45,7 @@ pub(crate) async fn with_call_held<T: Send + 'static>(
         None => call.await,
     };
     done?;
-    let answer = answer.map_err(|_| Failure::new("the call panicked; the message is above"))?;
+    let answer = answer.map_err(|_| Failure::unfinished("the call panicked; the message is above"))?;
     Ok((answer?, was_held))
 }
 

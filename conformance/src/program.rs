@@ -8,6 +8,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::case::Case;
 use crate::certificate::{Certificate, End, Entry};
+use crate::failure::{Failure, FailureKind};
 use crate::handled::Handled;
 use crate::harness::Harness;
 use crate::lesson::lesson;
@@ -157,12 +158,19 @@ impl Run {
     fn tried(&self, case: &Case) -> End {
         let mut seeds = self.seed..self.seed.saturating_add(self.options.runs);
         let ended = seeds.find_map(|seed| match self.runner.run_until(&self.over, case, seed) {
-            Some(Outcome::Failed(failure)) => Some(End::Failed(lesson(&failure, case, seed))),
+            Some(Outcome::Failed(failure)) => Some(end_of(&failure, case, seed)),
             Some(Outcome::Ignored(reason)) => Some(End::Ignored(reason)),
             Some(Outcome::Passed) => None,
             None => Some(End::NotRun),
         });
         ended.unwrap_or(End::Held)
+    }
+}
+
+fn end_of(failure: &Failure, case: &Case, seed: u64) -> End {
+    match failure.kind() {
+        FailureKind::Undecided => End::Undecided(failure.to_string()),
+        FailureKind::Broken | FailureKind::Unfinished => End::Failed(lesson(failure, case, seed)),
     }
 }
 
@@ -201,6 +209,7 @@ fn result(end: End, within: Option<Duration>) -> Result<(), Failed> {
     match end {
         End::Held => Ok(()),
         End::Failed(why) => Err(why.into()),
+        End::Undecided(why) => Err(format!("undecided: {why}").into()),
         // The caller asked for an ignored case. A case that was not run has not passed.
         End::Ignored(reason) => Err(format!("not run: {reason}").into()),
         End::NotRun => Err(within.map_or("not run: the run was ended".into(), over)),
@@ -223,8 +232,20 @@ mod tests {
     #[test]
     fn a_case_that_was_not_run_has_not_passed() {
         assert!(result(End::Held, None).is_ok());
-        for end in [End::Ignored("no server".to_owned()), End::NotRun, End::Failed("it broke".to_owned())] {
+        let [why, busy, wrong] = ["no server", "too busy", "it broke"].map(str::to_owned);
+        for end in [End::Ignored(why), End::NotRun, End::Undecided(busy), End::Failed(wrong)] {
             assert!(result(end, None).is_err());
+        }
+    }
+
+    #[test]
+    fn a_case_fails_unless_the_machine_was_too_slow_for_it() {
+        let case = crate::suite::cases()[0];
+        let busy = Failure::too_late(20, Duration::from_millis(250));
+        let why = "the machine is too busy for this case: 20 reads came 250ms late or later";
+        assert_eq!(end_of(&busy, &case, 1), End::Undecided(why.to_owned()));
+        for failure in [Failure::new("it broke"), Failure::unfinished("it panicked")] {
+            assert!(matches!(end_of(&failure, &case, 1), End::Failed(_)), "{failure}");
         }
     }
 

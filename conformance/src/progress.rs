@@ -30,7 +30,7 @@ pub(crate) async fn bounded<T: Send>(case: impl Future<Output = T> + Send) -> Re
     let case = STEPS.scope(Arc::clone(&steps), counted(case)).map(Ok);
     // `FuturesUnordered` polls each future only when that future was woken, so a check does not count as a step.
     let mut both = FuturesUnordered::from_iter([Either::Left(case), Either::Right(standstill(&steps).map(Err))]);
-    both.next().await.unwrap_or_else(|| Err(Failure::new("the case was not run")))
+    both.next().await.unwrap_or_else(|| Err(Failure::unfinished("the case was not run")))
 }
 
 /// Wraps the future of a separate task, so that its steps count as steps of this case.
@@ -58,7 +58,7 @@ async fn standstill(steps: &AtomicU64) -> Failure {
         still = if now == seen { still + 1 } else { 0 };
         seen = now;
     }
-    Failure::new(match still {
+    Failure::unfinished(match still {
         STANDSTILL => format!("the case has made no progress for {:?}: a call has no answer", LOOK * STANDSTILL),
         _ => format!("the case has made {seen} steps and does not end"),
     })
@@ -70,6 +70,7 @@ mod tests {
     use tokio::time::sleep;
 
     use super::*;
+    use crate::failure::FailureKind;
 
     #[tokio::test(start_paused = true)]
     async fn a_case_that_makes_progress_may_take_any_time() {
@@ -98,6 +99,7 @@ mod tests {
     async fn a_case_without_progress_is_ended() {
         let why = bounded(std::future::pending::<()>()).await.unwrap_err();
         assert_eq!(why.to_string(), "the case has made no progress for 180s: a call has no answer");
+        assert_eq!(why.kind(), FailureKind::Unfinished);
     }
 
     #[tokio::test(start_paused = true)]
@@ -110,7 +112,8 @@ mod tests {
                 yield_now().await;
             }
         };
-        let why = bounded::<()>(case).await.unwrap_err().to_string();
-        assert!(why.ends_with("does not end"), "{why}");
+        let why = bounded::<()>(case).await.unwrap_err();
+        assert!(why.to_string().ends_with("does not end"), "{why}");
+        assert_eq!(why.kind(), FailureKind::Unfinished);
     }
 }

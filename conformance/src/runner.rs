@@ -67,18 +67,25 @@ impl Runner {
     }
 
     async fn attempt(&self, case: &Case, seed: u64, over: &Over) -> Result<Outcome, Failure> {
+        let Some(world) = self.world(case, seed, over).await.map_err(Failure::before_the_case)? else {
+            return Ok(Outcome::Ignored("without a clock that the suite can move".to_owned()));
+        };
+        let run = AssertUnwindSafe(case.run(&world)).catch_unwind();
+        let outcome = bounded(run).await?;
+        outcome.unwrap_or_else(|_| Err(Failure::unfinished("the case panicked; the message is above")))?;
+        Ok(Outcome::Passed)
+    }
+
+    /// Creates the world of the case. Returns `None` if the world has no clock for a case that moves one.
+    async fn world(&self, case: &Case, seed: u64, over: &Over) -> storagebox_core::Result<Option<World>> {
         let harness = Arc::clone(&self.harness);
         let sandbox = match case.family() {
             Family::Crash => harness.fresh_alone().await?,
             _ => harness.fresh().await?,
         };
         if case.rests_on(Basis::Clock) && sandbox.clock().is_none() {
-            return Ok(Outcome::Ignored("without a clock that the suite can move".to_owned()));
+            return Ok(None);
         }
-        let world = World::of(harness, sandbox, seed, self.profile, over.clone()).await?;
-        let run = AssertUnwindSafe(case.run(&world)).catch_unwind();
-        let outcome = bounded(run).await?;
-        outcome.unwrap_or_else(|_| Err(Failure::new("the case panicked; the message is above")))?;
-        Ok(Outcome::Passed)
+        World::of(harness, sandbox, seed, self.profile, over.clone()).await.map(Some)
     }
 }

@@ -58,7 +58,7 @@ where
     answer.map_err(|error| error.on(C::BACKEND).during(C::OPERATION))
 }
 
-/// Implements `Combine` for a call of this backend. Calls with the same key run one at a time.
+/// Implements `Combine` for a call of this backend. A batch has at most one call of a key.
 macro_rules! combine {
     ($operation:literal, $call:ident -> $answer:ty, |$this:ident| $key:expr => $key_type:ty) => {
         impl ::storagebox_core::Combine for $call {

@@ -58,6 +58,7 @@ fn of_case(entry: &Entry) -> OfCase {
     let (end, why) = match &entry.end {
         End::Held => ("held", None),
         End::Failed(why) => ("failed", Some(why.clone())),
+        End::Undecided(why) => ("undecided", Some(why.clone())),
         End::Ignored(why) => ("ignored", Some(why.clone())),
         End::NotRun => ("not run", None),
     };

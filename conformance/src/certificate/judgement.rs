@@ -25,9 +25,9 @@ pub enum Judgement {
         /// The number of cases that were run.
         ran: usize,
     },
-    /// Every case that was run held, but not all cases were run.
+    /// Every case that was run and decided held, but not all cases were.
     Open {
-        /// The number of cases that were run.
+        /// The number of cases that were run and decided.
         ran: usize,
         /// The number of cases that are not ignored.
         asked: usize,
@@ -42,7 +42,7 @@ pub enum Judgement {
 impl Judgement {
     pub(super) fn of(entries: &[Entry], everything: bool) -> Self {
         let asked: Vec<&Entry> = entries.iter().filter(|entry| !matches!(entry.end, End::Ignored(_))).collect();
-        let ran = asked.iter().filter(|entry| entry.end != End::NotRun).count();
+        let ran = asked.iter().filter(|entry| entry.ran()).count();
         let failed = asked.iter().filter(|entry| matches!(entry.end, End::Failed(_))).count();
         match everything {
             _ if failed > 0 => Self::Broken { failed, ran },

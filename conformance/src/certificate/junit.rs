@@ -18,8 +18,15 @@ impl Certificate {
         let count =
             |counts: fn(&End) -> bool| self.entries.iter().filter(|entry| counts(&entry.end)).count().to_string();
         let (all, failed) = (self.entries.len().to_string(), count(|end| matches!(end, End::Failed(_))));
+        let undecided = count(|end| matches!(end, End::Undecided(_)));
         let skipped = count(|end| matches!(end, End::Ignored(_) | End::NotRun));
-        let suite = [("name", self.name.as_str()), ("tests", &all), ("failures", &failed), ("skipped", &skipped)];
+        let suite = [
+            ("name", self.name.as_str()),
+            ("tests", &all),
+            ("failures", &failed),
+            ("errors", &undecided),
+            ("skipped", &skipped),
+        ];
         writer
             .create_element("testsuite")
             .with_attributes(suite)
@@ -36,6 +43,7 @@ fn case(writer: &mut Writer<Vec<u8>>, entry: &Entry) -> io::Result<()> {
     match &entry.end {
         End::Held => element.write_empty().map(drop),
         End::Failed(why) => element.write_inner_content(|writer| inner(writer, "failure", why)).map(drop),
+        End::Undecided(why) => element.write_inner_content(|writer| inner(writer, "error", why)).map(drop),
         End::Ignored(why) => element.write_inner_content(|writer| inner(writer, "skipped", why)).map(drop),
         End::NotRun => element.write_inner_content(|writer| inner(writer, "skipped", "not run")).map(drop),
     }

@@ -91,6 +91,25 @@ fn failed_or_partial_run_does_not_conform() {
     assert_eq!(said(&all, |_| false, None), format!("no verdict: 0 of {count} cases were run, and held"));
 }
 
+/// A machine that is too slow proves nothing about a backend.
+#[test]
+fn undecided_case_leaves_no_verdict_and_is_named() {
+    let mut certificate = certificate(&Declared::all().with_transactions(), |_| true, None);
+    certificate.entries[0].end = End::Undecided("too busy".to_owned());
+    let (count, name) = (certificate.entries.len(), certificate.entries[0].case.name());
+    let judgement = format!("no verdict: {} of {count} cases were run, and held", count - 1);
+    assert_eq!(certificate.judgement().to_string(), judgement);
+    let text = certificate.to_text();
+    assert!(text.contains(&format!("here: undecided, the machine was too slow: {name}\n")), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&certificate.to_json().unwrap()).unwrap();
+    assert_eq!((&json["cases"][0]["end"], &json["cases"][0]["why"]), (&"undecided".into(), &"too busy".into()));
+    let junit = certificate.to_junit().unwrap();
+    assert!(junit.contains(r#"failures="0" errors="1""#) && junit.contains(r#"<error message="too busy">"#), "{junit}");
+    certificate.entries[1].end = End::Failed("it broke".to_owned());
+    let judgement = format!("does not conform: 1 of {} cases failed", count - 1);
+    assert_eq!(certificate.judgement().to_string(), judgement);
+}
+
 #[test]
 fn text_of_a_part_that_was_not_run_says_not_run() {
     let text = certificate(&Declared::all().with_transactions(), |place| place < 3, None).to_text();

@@ -15,7 +15,7 @@ pub const LEVELS: &str = "L1 one caller and odd input; L2 many callers and proce
 
 impl Certificate {
     /// Returns the summary at the end of a run: the levels, each part, what is missing for a higher level, the slowest
-    /// cases (as many as the options say), each broken clause, and the verdict.
+    /// cases (as many as the options say), each undecided case, each broken clause, and the verdict.
     pub fn to_text(&self) -> String {
         let name = &self.name;
         let lines = [self.levels(), format!("levels: {LEVELS}")]
@@ -23,7 +23,7 @@ impl Certificate {
             .chain(self.part_lines())
             .chain(self.missing())
             .chain(self.slowest());
-        let lines = lines.chain(self.broken()).chain([self.judgement().to_string()]);
+        let lines = lines.chain(self.undecided()).chain(self.broken()).chain([self.judgement().to_string()]);
         lines.map(|line| format!("{name}: {line}\n")).collect()
     }
 
@@ -83,6 +83,11 @@ impl Certificate {
             format!("{clause} is broken, {} of {ran} cases failed: {plainest}", failed.iter().filter(of_clause).count())
         };
         clauses.iter().map(line).collect()
+    }
+
+    fn undecided(&self) -> Vec<String> {
+        let undecided = self.entries.iter().filter(|entry| matches!(entry.end, End::Undecided(_)));
+        undecided.map(|entry| format!("undecided, the machine was too slow: {}", entry.case.name())).collect()
     }
 
     fn slowest(&self) -> Vec<String> {

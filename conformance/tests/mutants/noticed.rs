@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
-use storagebox_conformance::{Case, Outcome, Part, Profile, Runner, cases};
+use storagebox_conformance::{Case, FailureKind, Outcome, Part, Profile, Runner, cases};
 
 use crate::AT_ONCE;
 use crate::catalogue::{Mutant, mutants};
@@ -46,8 +46,11 @@ fn try_all(left: &Mutex<impl Iterator<Item = Mutant>>, table: &Mutex<Table>) -> 
 }
 
 fn notices(runner: &Runner, case: &Case) -> bool {
-    let failed = SEEDS.iter().filter(|seed| matches!(runner.run(case, **seed), Outcome::Failed(_)));
-    failed.count() > SEEDS.len() / 2
+    let saw = |seed: &&u64| match runner.run(case, **seed) {
+        Outcome::Failed(failure) => failure.kind() == FailureKind::Broken,
+        Outcome::Passed | Outcome::Ignored(_) => false,
+    };
+    SEEDS.iter().filter(saw).count() > SEEDS.len() / 2
 }
 
 /// Returns whether the mistake is a plausible cause of a failure of the case.

@@ -18,7 +18,8 @@ type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A call that can be combined with others of its kind.
 pub trait Combine: Send + 'static {
-    /// The subject of a call. While a turn makes a call of a key, the other calls of the key wait.
+    /// The subject of a call. A batch has at most one call of a key, and while it is in progress the other calls of the
+    /// key wait. A call that its batch could not answer is made alone and may run beside others of the key.
     type Key: Clone + Eq + Hash + Send;
     /// The answer to the call.
     type Answer: Send + 'static;

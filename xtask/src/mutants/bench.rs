@@ -149,9 +149,14 @@ fn judged(log: &str) -> Verdict {
     log.lines().for_each(|line| summary.hear(line));
     match summary.of_one() {
         Some(true) => Verdict::Passed,
-        Some(false) => Verdict::Failed(first_words(log)),
+        Some(false) => failed(first_words(log)),
         None => Verdict::Unclear(format!("the summary does not count exactly one case: {summary}")),
     }
+}
+
+fn failed(words: String) -> Verdict {
+    // The suite begins the message of a case for which the machine was too slow with this word.
+    if words.starts_with("undecided: ") { Verdict::Unclear(words) } else { Verdict::Failed(words) }
 }
 
 /// Returns the first line of a failure's message.
@@ -176,6 +181,13 @@ mod tests {
         assert_eq!(judged(&suite), Verdict::Failed("the item is Free".to_owned()));
         let test = format!("---- one stdout ----\n\nthread 'one' panicked at a.rs:1:2:\nassertion failed: x\n{FAILED}");
         assert_eq!(judged(&test), Verdict::Failed("assertion failed: x".to_owned()));
+    }
+
+    #[test]
+    fn a_case_for_which_the_machine_was_too_slow_catches_no_mutant() {
+        let said = "undecided: the machine is too busy for this case";
+        let log = format!("---- item_bank::IB-6::ends ----\n{said}\n{FAILED}");
+        assert_eq!(judged(&log), Verdict::Unclear(said.to_owned()));
     }
 
     /// Without a summary of exactly one case it is unknown whether the case ran.

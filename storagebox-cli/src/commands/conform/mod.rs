@@ -170,6 +170,7 @@ fn suite(args: &Conform, harness: Cases, watch: &Arc<Watch>) -> impl FnOnce() ->
                 End::Failed(why) if runtime.block_on(watch.is_there()) => {
                     eprint_lines(Kind::Error, &format!("{}: {why}", case.name()));
                 }
+                End::Undecided(why) => eprint_lines(Kind::Warning, &format!("{}: {why}", case.name())),
                 _ => {}
             }
         })
