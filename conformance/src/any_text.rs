@@ -57,12 +57,18 @@ async fn records(store: &dyn Backend, text: &str) -> Verdict {
     let value = Payload::try_from(text)?;
     let _ = records.record(&id, &value, &op, Retention::Forever).await?;
     let again = records.record(&id, &value, &op, Retention::Forever).await?;
-    ensure!(matches!(&again, Recorded::Again(entry) if entry.value == value), "a retry: {again:?}");
+    ensure!(
+        matches!(&again, Recorded::Again(entry) if entry.value == value),
+        "a retry does not have the recorded value: {again:?}"
+    );
     let other = records.record(&id, &value, &OpId::new("other")?, Retention::Forever).await?;
-    ensure!(matches!(&other, Recorded::Existing(entry) if entry.value == value), "another: {other:?}");
+    ensure!(
+        matches!(&other, Recorded::Existing(entry) if entry.value == value),
+        "another operation does not have the recorded value: {other:?}"
+    );
     let listed = records.list(None, 10).await?.entries;
     let is_it = listed.len() == 1 && listed[0].id == id && listed[0].entry.value == value;
-    ensure!(is_it, "the records: {listed:?}");
+    ensure!(is_it, "the listed records are not the recorded one: {listed:?}");
     Ok(())
 }
 
@@ -76,7 +82,7 @@ async fn leases(store: &dyn Backend, text: &str) -> Verdict {
     let _ = leases.complete(&lease, &Payload::try_from(text)?, Retention::Forever).await?;
     let done = leases.begin(&id, &another, HOUR, Some(&print)).await?;
     let is_done = matches!(&done, Begun::Done(entry) if entry.value.as_bytes() == text.as_bytes());
-    ensure!(is_done, "what was completed: {done:?}");
+    ensure!(is_done, "the record does not have the completed value: {done:?}");
     Ok(())
 }
 
@@ -94,9 +100,9 @@ async fn counters(store: &dyn Backend, text: &str) -> Verdict {
     let (counters, key) = (store.counter(&text.parse()?, Strategy::default())?, Key::new(text)?);
     let change = Change::new(OpId::new(text)?, 7);
     let first = counters.apply(&key, &change).await?;
-    ensure!(matches!(first, Counted::Applied { value: None | Some(7) }), "a change: {first:?}");
+    ensure_matches!(first, Counted::Applied { value: None | Some(7) }, "a change");
     let again = counters.apply(&key, &change).await?;
-    ensure!(matches!(again, Counted::AlreadyApplied { value: None | Some(7) }), "its retry: {again:?}");
+    ensure_matches!(again, Counted::AlreadyApplied { value: None | Some(7) }, "the retry of a change");
     ensure_eq!(counters.value(&key).await?, 7, "the value");
     Ok(())
 }
@@ -110,6 +116,6 @@ async fn ordered(store: &dyn Backend, text: &str) -> Verdict {
     ensure_eq!(found.map(|found| (found.value, found.stamp)), Some((value.clone(), stamp)), "the value");
     let listed = ordered.list(Some(&key), None, 10).await?.entries;
     let is_it = listed.len() == 1 && listed[0].key == key && listed[0].versioned.value == value;
-    ensure!(is_it, "the values: {listed:?}");
+    ensure!(is_it, "the listed values are not the written one: {listed:?}");
     Ok(())
 }

@@ -15,7 +15,8 @@ const DOCS_RS: &str = "all-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\
 /// The attributes of each library for its documentation: an item shows its feature, and no example compiles with a
 /// warning.
 const OF_DOCS: [&str; 2] = ["\n#![cfg_attr(docsrs, feature(doc_cfg))]\n", "\n#![doc(test(attr(deny(warnings))))]\n"];
-/// The parts of paths that no package may contain, because tests need servers and unpublished packages.
+/// The parts of paths that no published package may contain. Tests would not run there: they need servers and packages
+/// that are not published.
 const FOREIGN: [&str; 4] = ["tests/", "benches/", "snapshots/", ".snap"];
 
 /// Checks every published package, and returns the number of packages.

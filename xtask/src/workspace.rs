@@ -80,7 +80,7 @@ pub(crate) fn released(program: &str) -> Result<PathBuf> {
     Ok(builds()?.join("release").join(program))
 }
 
-/// Returns the path of an example of the debug build.
+/// Returns the path at which a debug build puts the program of an example.
 pub(crate) fn example(name: &str) -> Result<PathBuf> {
     Ok(builds()?.join("debug/examples").join(name))
 }

@@ -23,7 +23,7 @@ pub(super) async fn atomic_calls_can_be_dropped_anywhere(world: &World) -> Verdi
         while drop_atomic_at(world, delta, legal, point).await? {
             point += 1;
         }
-        ensure!(point >= 2, "only {point} points to drop a call at");
+        ensure!(point >= 2, "a call was dropped at only {point} points");
     }
     Ok(())
 }

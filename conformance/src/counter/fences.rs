@@ -100,7 +100,7 @@ pub(super) async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict 
     ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of the refusal");
     let names = ["Marker", "Window", "Sharded"];
     let message = error.to_string();
-    ensure!(names.iter().any(|name| message.contains(name)), "no other strategy is named: {message}");
+    ensure!(names.iter().any(|name| message.contains(name)), "the error does not name another strategy: {message}");
     ensure_eq!(counter.apply("op", 1).await?, counter.applied(1), "the operation after that");
     Ok(())
 }

@@ -228,7 +228,7 @@ pub(super) async fn bounds_of_a_ledger_are_unsupported(world: &World) -> Verdict
         let refused = book.ledger.apply(&book.key, &change).await;
         let error = refused.err().ok_or_else(|| Failure::new(format!("{bounds:?} of a ledger")))?;
         ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of {error}");
-        ensure!(error.to_string().contains("Marker"), "no strategy with bounds is named: {error}");
+        ensure!(error.to_string().contains("Marker"), "the error does not name a strategy with bounds: {error}");
     }
     ensure_kept(&book, 0, 0).await?;
     book.add("op", 1).await?;

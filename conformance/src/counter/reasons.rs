@@ -12,8 +12,8 @@ pub(super) async fn reasons_are_unsupported(world: &World, kind: Kind) -> Verdic
     let refused = counter.counter.apply(&counter.key, &change).await;
     let error = refused.err().ok_or_else(|| Failure::new(format!("{kind:?} accepted a reason")))?;
     ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of {error}");
-    ensure!(error.to_string().contains("Ledger"), "no strategy with a log is named: {error}");
-    ensure!(!error.to_string().contains("delivered"), "the reason is shown: {error}");
+    ensure!(error.to_string().contains("Ledger"), "the error does not name a strategy with a log: {error}");
+    ensure!(!error.to_string().contains("delivered"), "the error shows the reason: {error}");
     ensure_eq!(counter.value().await?, 0, "the value after it");
     ensure_eq!(counter.apply("op", 5).await?, counter.applied(5), "the operation without a reason");
     Ok(())

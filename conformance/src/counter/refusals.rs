@@ -4,7 +4,7 @@ use storagebox_core::{Attempt, Bounds, Cancelled, Certainty, Counted, ErrorKind}
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
-use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::race::race;
 use crate::world::World;
@@ -160,7 +160,7 @@ pub(super) async fn an_attempt_in_progress_counts_before_the_refusal_or_never(wo
             ensure_eq!(sold, Counted::OutOfBounds, "an attempt that arrives after the race, round {round}");
         }
         let sold = stock.apply("sale", -1).await?;
-        ensure!(matches!(sold, Counted::Applied { .. } | Counted::AlreadyApplied { .. }), "another call: {sold:?}");
+        ensure_matches!(sold, Counted::Applied { .. } | Counted::AlreadyApplied { .. }, "another call");
         ensure_eq!(stock.value().await?, 0, "the stock after another call");
     }
     Ok(())

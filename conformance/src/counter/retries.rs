@@ -177,7 +177,7 @@ pub(super) async fn retries_are_judged_before_anything_else(world: &World, kind:
         let retried = narrower.apply("up", 10).await?;
         // A request token identifies the whole request, including its bounds.
         let differs = !counter.tells_repeats() && retried == Counted::Mismatch;
-        ensure!(differs || retried == counter.already(10), "a retry with other bounds: {retried:?}");
+        ensure!(differs || retried == counter.already(10), "a retry with other bounds has another answer: {retried:?}");
     }
     ensure_eq!(counter.value().await?, -10, "the value in the end");
     Ok(())

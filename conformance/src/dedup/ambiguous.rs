@@ -93,7 +93,10 @@ pub(super) async fn what_lands_after_the_lease_changed_hands_changes_nothing(wor
             Begun::Started(same) if !finish => {
                 ensure_eq!(same, lease, "the other's lease when all has landed")
             }
-            other => ensure!(finish && matches!(other, Begun::Done(_)), "the other begins again: {other:?}"),
+            other => ensure!(
+                finish && matches!(other, Begun::Done(_)),
+                "the other caller's next begin has another answer: {other:?}"
+            ),
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use storagebox_core::{Assigned, Backend, Deduplicator, Item, ItemState, Namespace, Result, async_trait};
 
-use crate::failure::{Failure, Verdict, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::{World, items};
@@ -87,7 +87,7 @@ impl Repeatable for Call {
         answered(|| bank.add(&seats)).await?;
         let _ = answered(|| scene.assign(old)).await?;
         let again = scene.assign(fresh).await?;
-        ensure!(matches!(again, Assigned::Again { .. }), "what the old client assigned after that: {again:?}");
+        ensure_matches!(again, Assigned::Again { .. }, "what the old client assigned after that");
         Ok(())
     }
 }

@@ -69,7 +69,7 @@ impl Point<'_> {
     async fn is_dropped(&self, told: &mut Told) -> Result<bool, Failure> {
         let answer = drop_after(self.far.assign(self.id(), self.class), self.number).await.transpose()?;
         told.extend(answer.as_ref().and_then(Assigned::item).map(|item| (self.id(), item.clone())));
-        ensure!(answer.is_none() || self.number >= 4, "only {} points to drop an assignment at", self.number);
+        ensure!(answer.is_none() || self.number >= 4, "an assignment was dropped at only {} points", self.number);
         Ok(answer.is_none())
     }
 
@@ -148,7 +148,7 @@ pub(super) async fn dropping_a_recovery_at_any_point_loses_nothing(world: &World
     while drop_recovery_at(world, &far, &mut told, point).await? {
         point += 1;
     }
-    ensure!(point >= 8, "only {point} points to drop a recovery at");
+    ensure!(point >= 8, "a recovery was dropped at only {point} points");
     ensure_settled(world, &told, SEATS).await
 }
 

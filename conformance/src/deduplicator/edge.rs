@@ -33,7 +33,10 @@ pub(super) async fn a_bank_that_it_does_not_have_is_refused(world: &World) -> Ve
     world.store().item_bank(&"sunday".parse()?)?.add(&[Item::new("sun")?]).await?;
     new_seat(&sundays.assign("ada", "sunday").await?, "sunday")?;
     let again = desk.assign("ada", "monday").await?;
-    ensure!(matches!(&again, Assigned::Again { bank, .. } if bank.as_str() == "sunday"), "another's id: {again:?}");
+    ensure!(
+        matches!(&again, Assigned::Again { bank, .. } if bank.as_str() == "sunday"),
+        "the id does not get its item of sunday again: {again:?}"
+    );
     Ok(())
 }
 

@@ -12,7 +12,10 @@ pub(super) async fn same_id_same_item(world: &World) -> Verdict {
     let seat = new_seat(&desk.assign("ada", "monday").await?, "monday")?;
     for _ in 0..3 {
         let again = desk.assign("ada", "monday").await?;
-        ensure!(matches!(&again, Assigned::Again { item, .. } if *item == seat), "the same id again: {again:?}");
+        ensure!(
+            matches!(&again, Assigned::Again { item, .. } if *item == seat),
+            "the same id does not get its item again: {again:?}"
+        );
     }
     ensure_settled(world, &Told::from([("ada".into(), seat)]), 5).await
 }
@@ -41,7 +44,10 @@ pub(super) async fn same_id_same_item_from_an_empty_bank(world: &World) -> Verdi
     let seat = new_seat(&desk.assign("ada", "monday").await?, "monday")?;
     ensure_eq!(desk.assign("bob", "monday").await?, Assigned::Empty, "another id, and the bank is empty");
     let again = desk.assign("ada", "monday").await?;
-    ensure!(matches!(&again, Assigned::Again { item, .. } if *item == seat), "the same id again: {again:?}");
+    ensure!(
+        matches!(&again, Assigned::Again { item, .. } if *item == seat),
+        "the same id does not get its item again: {again:?}"
+    );
     ensure_settled(world, &Told::from([("ada".into(), seat)]), 1).await
 }
 
@@ -53,7 +59,10 @@ pub(super) async fn another_process_answers_the_same_item(world: &World) -> Verd
     for _ in 0..2 {
         let other = desk(&*world.client().await?)?;
         let again = other.assign("ada", "monday").await?;
-        ensure!(matches!(&again, Assigned::Again { item, .. } if *item == seat), "by another process: {again:?}");
+        ensure!(
+            matches!(&again, Assigned::Again { item, .. } if *item == seat),
+            "the id does not get its item again from another process: {again:?}"
+        );
     }
     Ok(())
 }
@@ -65,7 +74,10 @@ pub(super) async fn banks_and_records_may_be_in_different_stores(world: &World) 
     let desk = Deduplicator::new(records.store().dedup_repo(&"students".parse()?)?).bank("monday", bank)?;
     let seat = new_seat(&desk.assign("ada", "monday").await?, "monday")?;
     let again = desk.assign("ada", "monday").await?;
-    ensure!(matches!(&again, Assigned::Again { item, .. } if *item == seat), "the same id again: {again:?}");
+    ensure!(
+        matches!(&again, Assigned::Again { item, .. } if *item == seat),
+        "the same id does not get its item again: {again:?}"
+    );
     new_seat(&desk.assign("bob", "monday").await?, "monday")?;
     ensure_eq!(world.bank()?.counts().await?.held, 2, "items held");
     ensure_eq!(

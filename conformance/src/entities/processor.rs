@@ -159,7 +159,7 @@ pub(super) async fn a_call_that_is_dropped_anywhere_is_finished_by_the_next(worl
         }
         point += 1;
     }
-    ensure!(point >= 10, "only {point} points to drop a message at");
+    ensure!(point >= 10, "a message was dropped at only {point} points");
     ensure_eq!(near.pending().await?, 0, "entries that are left");
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(super) async fn a_kept_take_takes_nothing_after_its_refusal(world: &World) -
         let attempt = Attempt::first();
         let call = far.attempt_take(attempt, &claim, Hold::Forever);
         if !was_kept(&clients, claim.as_str(), passing, call).await {
-            ensure!(passing > 0, "no request of a take holds its claim in the form of `on_the_wire`");
+            ensure!(passing > 0, "no request of a take contains the claim as `on_the_wire` encodes it");
             return Ok(());
         }
         ensure_matches!(near.take(&other, Hold::Forever).await?, Taken::New(_), "a take by another claim");

@@ -28,7 +28,7 @@ pub(super) async fn an_error_says_what_failed_and_what_to_do_next(_: &World) -> 
         }
         ensure_eq!((error.operation(), error.backend()), (Some("take"), Some("postgres")), "where it failed");
         ensure_eq!(error.context().collect::<Vec<_>>(), [("bank", "vouchers")], "its facts");
-        ensure!(format!("{error:?}").contains("vouchers"), "its Debug does not name the bank: {error:?}");
+        ensure!(format!("{error:?}").contains("vouchers"), "the Debug of the error does not name the bank: {error:?}");
         ensure_eq!(error.advice(), kind.advice(), "the advice of {kind:?}");
         ensure!(!error.advice().is_empty(), "no advice for {kind:?}");
         ensure!(!shown.contains(error.advice()), "{shown:?} repeats the advice");
@@ -160,7 +160,7 @@ impl std::error::Error for Driver {}
 pub(super) async fn no_debug_shows_the_sources_own(_: &World) -> Verdict {
     let error = Error::new(ErrorKind::Unavailable, "no connection").caused_by(Driver { password: SECRET });
     let shown = format!("{error:?}");
-    ensure!(shown.contains("connection refused"), "the Debug does not say why: {shown}");
+    ensure!(shown.contains("connection refused"), "the Debug of the error does not name its cause: {shown}");
     ensure_hidden("a driver's error with a password", Err::<(), _>(error))
 }
 

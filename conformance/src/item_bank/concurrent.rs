@@ -110,7 +110,7 @@ pub(super) async fn racing_loads_add_each_item_once(world: &World) -> Verdict {
         let added: u64 = reports.iter().map(|report| report.added).sum();
         ensure_eq!(added, 60, "items that the loads report as added");
         let known = |report: &Added| report.added + report.already_present == 60;
-        ensure!(reports.iter().all(known), "a load of 60 items reports another number: {reports:?}");
+        ensure!(reports.iter().all(known), "the reports of a load of 60 items have other numbers: {reports:?}");
         ensure_eq!(bank.counts().await?.free, 60, "free items after all loads");
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use storagebox_core::{ErrorKind, Key, OrderedStore, Result, Stamp, Written};
 
 use super::order::Write;
-use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};
+use super::{SEQUENCE, delete_new, ensure_stale, listed, put_new, shown};
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::race::answered;
@@ -44,7 +44,7 @@ pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
     ensure_lost(far.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(7, "w".parse()?)).await)?;
     put_new(&*store, "key", "newer", 8).await?;
     let beaten = far.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(7, "w".parse()?)).await?;
-    ensure!(is_stale(&beaten, 8), "a put whose reply was lost, again after a newer one: {beaten:?}");
+    ensure_stale(&beaten, 8, "a put whose reply was lost, again after a newer one")?;
     Ok(())
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use storagebox_core::{Backend, Key, OrderedOptions, OrderedStore, Stamp, Written};
 
-use super::{SEQUENCE, is_stale, put_new, shown};
-use crate::failure::{Failure, Verdict, ensure, ensure_eq};
+use super::{SEQUENCE, ensure_stale, put_new, shown};
+use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::world::World;
 
 type Row = (&'static str, &'static str, i64);
@@ -40,7 +40,7 @@ pub(super) async fn the_articles_tables_come_out_row_by_row(world: &World) -> Ve
         let late = store
             .put(&"User#1/Movie#A".parse()?, &"2".try_into()?, &Stamp::new(1_721_769_999_999, "w".parse()?))
             .await?;
-        ensure!(is_stale(&late, 1_721_770_090_000), "a rating older than the one that is there: {late:?}");
+        ensure_stale(&late, 1_721_770_090_000, "a rating older than the one that is there")?;
         let (key, at) = DELETED;
         ensure_eq!(
             store.delete(&key.parse()?, &Stamp::new(at, "w".parse()?)).await?,
@@ -49,7 +49,7 @@ pub(super) async fn the_articles_tables_come_out_row_by_row(world: &World) -> Ve
         );
         ensure_table(&*store, &LATER).await?;
         let late = store.put(&key.parse()?, &"5".try_into()?, &Stamp::new(1_721_757_100_000, "w".parse()?)).await?;
-        ensure!(is_stale(&late, at), "the removed rating once more: {late:?}");
+        ensure_stale(&late, at, "the removed rating once more")?;
         ensure_table(&*store, &LATER).await?;
         put_new(&*store, key, "4", at + 1).await?;
         ensure_eq!(shown(&*store, key).await?, Some(("4".to_owned(), at + 1)), "a rating after the removal");
@@ -79,7 +79,7 @@ pub(super) async fn a_hedged_write_does_not_undo_what_came_between(world: &World
     put_new(&*store, "key", "hedged", 10).await?;
     put_new(&*store, "key", "between", 20).await?;
     let hedge = store.put(&"key".parse()?, &"hedged".try_into()?, &Stamp::new(10, "w".parse()?)).await?;
-    ensure!(is_stale(&hedge, 20), "the second copy of the hedged write: {hedge:?}");
+    ensure_stale(&hedge, 20, "the second copy of the hedged write")?;
     ensure_eq!(shown(&*store, "key").await?, Some(("between".to_owned(), 20)), "what the key shows after the hedge");
     Ok(())
 }
@@ -90,9 +90,9 @@ pub(super) async fn a_retry_counts_from_its_first_attempt(world: &World) -> Verd
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "between", 20).await?;
     let retry = store.put(&"key".parse()?, &"retried".try_into()?, &Stamp::new(10, "w".parse()?)).await?;
-    ensure!(is_stale(&retry, 20), "a retry with its first stamp: {retry:?}");
+    ensure_stale(&retry, 20, "a retry with its first stamp")?;
     let retry = store.delete(&"key".parse()?, &Stamp::new(10, "w".parse()?)).await?;
-    ensure!(is_stale(&retry, 20), "a retried delete with its first stamp: {retry:?}");
+    ensure_stale(&retry, 20, "a retried delete with its first stamp")?;
     ensure_eq!(shown(&*store, "key").await?, Some(("between".to_owned(), 20)), "what the key shows after the retries");
     in_any_order(world).await
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use storagebox_core::{Backend, Key, OrderedStore, Result, Stamp, Written, async_trait};
 
 use super::order::Write;
-use super::{SEQUENCE, is_stale, shown};
+use super::{SEQUENCE, ensure_stale, shown};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
@@ -68,7 +68,7 @@ impl Repeatable for Call {
         let ordered = store.ordered_store(&"ordered".parse()?, SEQUENCE)?;
         scene.write.ensure_shown(&*ordered, &scene.key).await?;
         let older = Write::new(1, "x", false)?.make(&*ordered, &scene.key).await?;
-        ensure!(is_stale(&older, 2), "an older write after it: {older:?}");
+        ensure_stale(&older, 2, "an older write after it")?;
         Ok(())
     }
 

@@ -22,7 +22,7 @@ pub(super) async fn dropping_a_purge_resurrects_nothing(world: &World) -> Verdic
     while drop_purge_at(world, point).await? {
         point += 1;
     }
-    ensure!(point >= 2, "only {point} points to drop a purge at");
+    ensure!(point >= 2, "a purge was dropped at only {point} points");
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use storagebox_core::{Backend, Certainty, ErrorKind, OrderedOptions, OrderedStore, Result, Stamp, Stamping, Written};
 
-use super::{SEQUENCE, is_stale, listed, put_new, shown};
+use super::{SEQUENCE, ensure_stale, listed, put_new, shown};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
@@ -110,7 +110,7 @@ pub(super) async fn what_stands_there_decides_before_the_horizon(world: &World) 
     };
     ensure_eq!(put("value", at).await?, Written::Duplicate, "the same write behind the horizon");
     ensure_eq!(put("other", at).await?, Written::Mismatch, "another value with its stamp");
-    ensure!(is_stale(&put("value", at - 1).await?, at), "an older write is not stale");
+    ensure_stale(&put("value", at - 1).await?, at, "an older write")?;
     ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "the value of the key");
     Ok(())
 }
@@ -128,7 +128,7 @@ pub(super) async fn the_earliest_and_latest_times_are_judged_right(world: &World
     let free = world.store().ordered_store(&"free".parse()?, aged(OrderedOptions::TOMBSTONE_AGE))?;
     put_new(&*free, "key", "value", i64::MAX).await?;
     let older = free.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(i64::MAX - 1, "w".parse()?)).await?;
-    ensure!(is_stale(&older, i64::MAX), "the last stamp but one: {older:?}");
+    ensure_stale(&older, i64::MAX, "a put at the last stamp but one")?;
     ensure_eq!(
         free.delete(&"key".parse()?, &Stamp::new(i64::MAX, "w".parse()?)).await?,
         Written::Applied,
@@ -263,7 +263,7 @@ pub(super) async fn time_means_nothing_to_a_sequence(world: &World) -> Verdict {
     world.pass(world.short() * 3).await;
     world.upkeep().await?;
     let older = store.put(&"gone".parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
-    ensure!(is_stale(&older, 2), "a put older than a tombstone of long ago: {older:?}");
+    ensure_stale(&older, 2, "a put older than a tombstone of long ago")?;
     put_new(&*store, "early", "value", i64::MIN + 1).await?;
     put_new(&*store, "other", "value", -5).await?;
     ensure_eq!(listed(&*store, 10).await?, ["early", "late", "other"], "the keys listed");

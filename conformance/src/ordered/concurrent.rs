@@ -6,7 +6,7 @@ use std::time::Duration;
 use storagebox_core::{Backend, Key, OrderedStore, Stamp, Versioned, Written};
 
 use super::order::Write;
-use super::{SEQUENCE, delete_new, is_stale, put_new, shown};
+use super::{SEQUENCE, delete_new, ensure_stale, put_new, shown};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::history::{Limits, Recorder, Specification, check};
 use crate::race::{SIZES, race};
@@ -242,7 +242,7 @@ pub(super) async fn purging_beside_writers_resurrects_nothing(world: &World) -> 
                     delete_new(&*store, &key, at).await?;
                     let late =
                         store.put(&key.as_str().parse()?, &"old".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
-                    ensure!(is_stale(&late, at), "an old put beside a purger: {late:?}");
+                    ensure_stale(&late, at, "an old put beside a purger")?;
                     put_new(&*store, &key, "new", at + 1).await?;
                 }
                 Ok(0)

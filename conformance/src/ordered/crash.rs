@@ -2,8 +2,8 @@
 
 use storagebox_core::{Backend, OrderedStore, Stamp, Written};
 
-use super::{SEQUENCE, delete_new, is_stale, put_new, shown};
-use crate::failure::{Verdict, ensure, ensure_eq};
+use super::{SEQUENCE, delete_new, ensure_stale, put_new, shown};
+use crate::failure::{Verdict, ensure_eq};
 use crate::harness::Restart;
 use crate::world::World;
 
@@ -21,7 +21,7 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
             "the put again after {how:?}"
         );
         let older = store.put(&"gone".parse()?, &"value".try_into()?, &Stamp::new(9, "w".parse()?)).await?;
-        ensure!(is_stale(&older, 10), "a put older than the tombstone after {how:?}: {older:?}");
+        ensure_stale(&older, 10, format_args!("a put older than the tombstone after {how:?}"))?;
         ensure_eq!(shown(&*store, "gone").await?, None, "the deleted key after {how:?}");
     }
     Ok(())

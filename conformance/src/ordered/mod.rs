@@ -16,10 +16,12 @@ mod purge;
 mod reset;
 mod sequential;
 
+use std::fmt;
+
 use storagebox_core::{OrderedOptions, OrderedStore, Stamp, WriterId, Written};
 
 use crate::case::cases;
-use crate::failure::{Failure, ensure, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_matches};
 
 cases! { Ordered:
     "O-1" Sequential article:
@@ -120,8 +122,12 @@ async fn delete_new(store: &dyn OrderedStore, key: &str, at: i64) -> Result<(), 
     Ok(())
 }
 
-fn is_stale(written: &Written, by: i64) -> bool {
-    matches!(written, Written::Stale { current } if current.at == by)
+/// Checks that a write was refused because of the newer write at the stamp `by`.
+#[track_caller]
+fn ensure_stale(written: &Written, by: i64, what: impl fmt::Display) -> Verdict {
+    let is_stale = matches!(written, Written::Stale { current } if current.at == by);
+    ensure!(is_stale, "{what} is not stale because of the write at {by}: {written:?}");
+    Ok(())
 }
 
 const SEQUENCE: OrderedOptions = OrderedOptions::sequence();

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use storagebox_core::{Key, OrderedStore, Payload, Stamp, Written};
 
-use super::{SEQUENCE, is_stale, put_new, shown, stamp};
+use super::{SEQUENCE, ensure_stale, put_new, shown, stamp};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::world::World;
 
@@ -150,7 +150,7 @@ pub(super) async fn a_delete_is_over_a_put_of_its_stamp(world: &World) -> Verdic
     for key in ["one", "two"] {
         for value in ["value", "other", ""] {
             let late = store.put(&key.parse()?, &value.try_into()?, &Stamp::new(5, "w".parse()?)).await?;
-            ensure!(is_stale(&late, 5), "a put at the stamp of the delete: {late:?}");
+            ensure_stale(&late, 5, "a put at the stamp of the delete")?;
         }
         ensure_eq!(shown(&*store, key).await?, None, "what the key shows after the puts");
         ensure_eq!(
@@ -215,6 +215,6 @@ pub(super) async fn sequence_numbers_may_be_anything(world: &World) -> Verdict {
         );
     }
     let late = store.put(&"rising".parse()?, &"value".try_into()?, &Stamp::new(i64::MAX, "v".parse()?)).await?;
-    ensure!(is_stale(&late, i64::MAX), "a put of a lesser writer at the last number: {late:?}");
+    ensure_stale(&late, i64::MAX, "a put of a lesser writer at the last number")?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use storagebox_core::{Backend, OrderedOptions, OrderedStore, Stamp, Written};
 
 use super::clock::{aged, ensure_too_old, millis, store_time};
-use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};
+use super::{SEQUENCE, delete_new, ensure_stale, listed, put_new, shown};
 use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
@@ -78,10 +78,10 @@ pub(super) async fn a_tombstone_ahead_of_the_clock_stays(world: &World) -> Verdi
     ensure_eq!(world.upkeep().await?, 0, "what upkeep deleted");
     for at in [far - 500 * millis(age), far - 2, far - 1] {
         let older = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(at, "w".parse()?)).await?;
-        ensure!(is_stale(&older, far), "a put at {at} after a delete at {far}: {older:?}");
+        ensure_stale(&older, far, format_args!("a put at {at} after a delete at {far}"))?;
     }
     let older = store.put(&"never".parse()?, &"value".try_into()?, &Stamp::new(i64::MAX - 1, "w".parse()?)).await?;
-    ensure!(is_stale(&older, i64::MAX), "a put before the last stamp of all: {older:?}");
+    ensure_stale(&older, i64::MAX, "a put before the last stamp of all")?;
     ensure_eq!(listed(&*store, 10).await?, Vec::<String>::new(), "the keys listed");
     put_new(&*store, "key", "value", far + 1).await
 }
@@ -143,7 +143,7 @@ pub(super) async fn a_purge_is_bounded(world: &World) -> Verdict {
     while more {
         let purged = store.purge(MOMENT, 3).await?;
         ensure!(purged.deleted <= 3, "{} tombstones purged for a limit of 3", purged.deleted);
-        ensure!(purged.deleted > 0 || !purged.more, "nothing is purged, and it says that there is more");
+        ensure!(purged.deleted > 0 || !purged.more, "a purge deleted nothing and says that there is more");
         (deleted, more) = (deleted + purged.deleted, purged.more);
     }
     ensure_eq!(deleted, 10, "tombstones purged when it says that there are no more");
@@ -166,7 +166,7 @@ pub(super) async fn upkeep_purges_by_the_same_rules(world: &World) -> Verdict {
     ensure_too_old("a put older than the one that was due", now, &late)?;
     let older =
         store.put(&"ahead".parse()?, &"value".try_into()?, &Stamp::new(now + 900 * millis(age), "w".parse()?)).await?;
-    ensure!(is_stale(&older, now + 1_000 * millis(age)), "a put older than the tombstone that is left: {older:?}");
+    ensure_stale(&older, now + 1_000 * millis(age), "a put older than the tombstone that is left")?;
     Ok(())
 }
 
@@ -180,7 +180,7 @@ pub(super) async fn a_sequences_tombstones_go_by_an_explicit_call_alone(world: &
         ensure_eq!(world.upkeep().await?, 0, "what upkeep deleted of a sequence");
     }
     let older = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
-    ensure!(is_stale(&older, 2), "a put older than the tombstone: {older:?}");
+    ensure_stale(&older, 2, "a put older than the tombstone")?;
     ensure_eq!(store.purge(age * 1_000, 100).await?.deleted, 0, "tombstones younger than what the caller asked for");
     ensure_eq!(store.purge(MOMENT, 100).await?.deleted, 1, "tombstones purged by an explicit call");
     Ok(())
@@ -198,6 +198,6 @@ pub(super) async fn an_explicit_purge_forgets_the_tombstone(world: &World) -> Ve
     put_new(&*store, "last", "value", 1).await?;
     ensure_eq!(listed(&*store, 10).await?, ["key", "last", "live"], "the keys listed");
     let older = store.put(&"live".parse()?, &"value".try_into()?, &Stamp::new(4, "w".parse()?)).await?;
-    ensure!(is_stale(&older, 5), "a put older than a value: {older:?}");
+    ensure_stale(&older, 5, "a put older than a value")?;
     Ok(())
 }

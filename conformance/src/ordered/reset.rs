@@ -6,7 +6,7 @@ use std::time::Duration;
 use storagebox_core::{ErrorKind, OrderedOptions, OrderedStore, Reset, Stamp, Written};
 
 use super::clock::{aged, store_time};
-use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown, stamp};
+use super::{SEQUENCE, delete_new, ensure_stale, listed, put_new, shown, stamp};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::race::race;
@@ -48,7 +48,7 @@ pub(super) async fn another_stamp_is_not_reset(world: &World) -> Verdict {
             ensure_eq!(reset(&*store, key, at, writer).await?, stale(5)?, "resetting {key} at {at} by {writer}");
         }
         let older = store.put(&key.parse()?, &"older".try_into()?, &stamp(4, "w")?).await?;
-        ensure!(is_stale(&older, 5), "an older put to {key}: {older:?}");
+        ensure_stale(&older, 5, format_args!("an older put to {key}"))?;
     }
     ensure_eq!(reset(&*store, "never", 5, "w").await?, Reset::Absent, "resetting what never was");
     ensure_eq!(shown(&*store, "value").await?, Some(("value".to_owned(), 5)), "the value");

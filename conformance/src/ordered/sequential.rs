@@ -2,7 +2,7 @@
 
 use storagebox_core::{Backend, OrderedStore, Stamp, Written};
 
-use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown, stamp};
+use super::{SEQUENCE, delete_new, ensure_stale, listed, put_new, shown, stamp};
 use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
@@ -122,9 +122,9 @@ pub(super) async fn an_older_delete_deletes_nothing(world: &World) -> Verdict {
     }
     delete_new(&*store, "key", 20).await?;
     let late = store.delete(&"key".parse()?, &Stamp::new(15, "w".parse()?)).await?;
-    ensure!(is_stale(&late, 20), "an older delete after a newer one: {late:?}");
+    ensure_stale(&late, 20, "an older delete after a newer one")?;
     let between = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(17, "w".parse()?)).await?;
-    ensure!(is_stale(&between, 20), "a put between the two deletes: {between:?}");
+    ensure_stale(&between, 20, "a put between the two deletes")?;
     Ok(())
 }
 
@@ -133,7 +133,7 @@ pub(super) async fn deleting_what_never_was_fences_it(world: &World) -> Verdict 
     delete_new(&*store, "key", 10).await?;
     ensure_eq!(shown(&*store, "key").await?, None, "a key that never was");
     let late = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(9, "w".parse()?)).await?;
-    ensure!(is_stale(&late, 10), "a put older than the delete that came first: {late:?}");
+    ensure_stale(&late, 10, "a put older than the delete that came first")?;
     ensure!(listed(&*store, 10).await?.is_empty(), "a key that never existed is listed");
     Ok(())
 }
@@ -146,7 +146,7 @@ pub(super) async fn a_newer_put_is_over_a_tombstone(world: &World) -> Verdict {
     ensure_eq!(shown(&*store, "key").await?, Some(("second".to_owned(), 3)), "a value after a delete");
     ensure_eq!(listed(&*store, 10).await?, ["key"], "the keys listed");
     let late = store.delete(&"key".parse()?, &Stamp::new(2, "w".parse()?)).await?;
-    ensure!(is_stale(&late, 3), "the delete once more: {late:?}");
+    ensure_stale(&late, 3, "the delete once more")?;
     ensure_eq!(shown(&*store, "key").await?, Some(("second".to_owned(), 3)), "the value after it");
     Ok(())
 }

@@ -24,7 +24,7 @@ pub(crate) async fn drop_everywhere<C: Repeatable>(world: &World, calls: &[C]) -
             point += 1;
             ensure!(point < MOST_POINTS, "{call:?} has not finished after {point} points");
         }
-        ensure!(point >= 2, "only {point} points to drop {call:?} at");
+        ensure!(point >= 2, "{call:?} was dropped at only {point} points");
     }
     Ok(())
 }

@@ -196,7 +196,7 @@ async fn first_calls(store: &dyn Backend, name: &str, number: usize) -> Verdict 
         .await?;
     let ordered = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
     let written = ordered.put(&text.as_str().parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
-    ensure!(written == Written::Applied, "a value: {written:?}");
+    ensure_eq!(written, Written::Applied, "a put of a value");
     Ok(())
 }
 

@@ -18,10 +18,10 @@ pub(super) async fn the_promises_are_said(world: &World) -> Verdict {
     let mut subjects = std::collections::BTreeSet::new();
     for promise in &promises.entries {
         let (about, statement) = (promise.about, promise.statement.trim());
-        ensure!(!about.is_empty() && !statement.is_empty(), "an empty promise: {promise:?}");
+        ensure!(!about.is_empty() && !statement.is_empty(), "a promise is empty: {promise:?}");
         ensure!(subjects.insert(about), "two promises about {about}");
     }
-    ensure!(subjects.contains("durability"), "nothing is said about durability: {subjects:?}");
+    ensure!(subjects.contains("durability"), "no promise is about durability: {subjects:?}");
     ensure_eq!(world.client().await?.promises(), promises, "what another client is promised");
     Ok(())
 }

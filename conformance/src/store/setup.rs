@@ -109,7 +109,7 @@ pub(super) async fn dropping_a_setup_leaves_the_store_whole(world: &World) -> Ve
         far.item_bank(&"bank".parse()?)?.counts().await?;
         point += 1;
     }
-    ensure!(point >= 2, "only {point} points to drop a setup at");
+    ensure!(point >= 2, "a setup was dropped at only {point} points");
     ensure_eq!(bank.counts().await?.free, 3, "free items in the end");
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
 
-use crate::failure::{Failure, Verdict, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 /// Takes items endlessly, and prints each claim with its item.
@@ -42,6 +42,6 @@ pub(crate) async fn judge(world: &World, told: &[String]) -> Verdict {
 async fn takes_the_next(bank: &dyn ItemBank) -> Verdict {
     bank.add(&[Item::new("next")?]).await?;
     let taken = bank.take(&ClaimId::new("next")?, Hold::Forever).await?;
-    ensure!(matches!(taken, Taken::New(_)), "a take after a process was killed: {taken:?}");
+    ensure_matches!(taken, Taken::New(_), "a take after a process was killed");
     Ok(())
 }

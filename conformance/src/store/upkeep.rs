@@ -191,6 +191,6 @@ pub(super) async fn dropping_upkeep_loses_nothing(world: &World) -> Verdict {
         everything.ensure_there(&*far).await?;
         point += 1;
     }
-    ensure!(point >= 2, "only {point} points to drop upkeep at");
+    ensure!(point >= 2, "upkeep was dropped at only {point} points");
     Ok(())
 }

@@ -98,7 +98,7 @@ pub(super) async fn racing_discards_end_each_token_once(world: &World) -> Verdic
         let discarded: u64 = reports.iter().map(|report| report.discarded).sum();
         ensure_eq!(discarded, 30, "tokens that the discards report as discarded");
         let whole = |report: &Discarded| report.discarded + report.already_gone == 30;
-        ensure!(reports.iter().all(whole), "a discard of 30 tokens reports another number: {reports:?}");
+        ensure!(reports.iter().all(whole), "the reports of a discard of 30 tokens have other numbers: {reports:?}");
     }
     Ok(())
 }
@@ -115,7 +115,7 @@ pub(super) async fn racing_creates_create_once(world: &World) -> Verdict {
         let created: u64 = reports.iter().map(|report| report.created).sum();
         ensure_eq!(created, 30, "tokens that the creates report as created");
         let whole = |report: &Created| report.created + report.already_live == 30 && report.gone == 0;
-        ensure!(reports.iter().all(whole), "a create of 30 tokens reports another number: {reports:?}");
+        ensure!(reports.iter().all(whole), "the reports of a create of 30 tokens have other numbers: {reports:?}");
         for token in all.iter() {
             ensure_eq!(consume(&*tokens, token, "first").await?, Consumed::Now, "the first consumer");
             ensure_eq!(consume(&*tokens, token, "second").await?, Consumed::AlreadyGone, "the second");

@@ -30,7 +30,7 @@ pub(super) async fn a_connection_without_a_transaction_is_refused(world: &World)
         ensure!(made.is_err(), "`{}` is made on a connection without a transaction", step.name());
         drop(connection);
         if step.asks_only() {
-            ensure!(!step.is_made(&**world.store()).await?, "`{}` was refused and made", step.name());
+            ensure!(!step.is_made(&**world.store()).await?, "`{}` was refused, but took effect", step.name());
         }
     }
     Ok(())

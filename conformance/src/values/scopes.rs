@@ -5,7 +5,7 @@ use storagebox_core::{
     OrderedStore, Recorded, Retention, Stamp, Strategy, Taken, TokenId, Written,
 };
 
-use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::world::{World, items};
 
 pub(super) async fn a_claim_is_one_per_bank(world: &World) -> Verdict {
@@ -111,7 +111,7 @@ async fn namespace_and_key(world: &World, name: &str, key: &str) -> Verdict {
     let store = world.store();
     ensure_eq!(store.item_bank(&name.parse()?)?.add(&[Item::new(key)?]).await?.added, 1, "items added to a namespace");
     let taken = store.item_bank(&name.parse()?)?.take(&ClaimId::new(key)?, Hold::Forever).await?;
-    ensure!(matches!(taken, Taken::New(_)), "the claim in a namespace: {taken:?}");
+    ensure_matches!(taken, Taken::New(_), "a take by the claim in a namespace");
     let recorded = store
         .dedup_repo(&name.parse()?)?
         .record(&key.parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever)

@@ -7,7 +7,7 @@ use storagebox_core::{
     Payload, Reason, Recorded, Retention, Stamp, Taken,
 };
 
-use crate::failure::{Verdict, ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 const SECRET: &str = "SAVE-10-é";
@@ -43,7 +43,7 @@ pub(super) async fn debug_of_answers_shows_lengths_alone(world: &World) -> Verdi
     ensure_eq!(report, Added { added: 1, already_present: 0 }, "adding");
     let claim = ClaimId::new("ada")?;
     let taken = bank.take(&claim, Hold::Forever).await?;
-    ensure!(matches!(taken, Taken::New(_)), "nothing was taken: {taken:?}");
+    ensure_matches!(taken, Taken::New(_), "a take");
     ensure_hidden("a take", &taken)?;
     ensure_hidden("a claim's state", &bank.get(&claim).await?)?;
     ensure_hidden("a page", &bank.list(None, 10).await?)?;
@@ -52,7 +52,7 @@ pub(super) async fn debug_of_answers_shows_lengths_alone(world: &World) -> Verdi
     let (records, id, value) = (world.dedup()?, DedupId::new("id")?, Payload::try_from(SECRET)?);
     let _ = records.record(&id, &value, &OpId::new("op")?, Retention::Forever).await?;
     let again = records.record(&id, &value, &OpId::new("op")?, Retention::Forever).await?;
-    ensure!(matches!(again, Recorded::Again(_)), "recording again: {again:?}");
+    ensure_matches!(again, Recorded::Again(_), "the same record again");
     ensure_hidden("a record", &again)?;
     ensure_hidden("an entry", &records.get(&id).await?)?;
 

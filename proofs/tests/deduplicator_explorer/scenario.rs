@@ -8,7 +8,7 @@ pub(crate) struct Scenario {
     /// The items that may be added to a bank at any moment, as bank and item.
     pub(crate) refills: &'static [(&'static str, &'static str)],
     pub(crate) workers: [Plan; 2],
-    /// The bank whose item the first worker's id must have at the end, or `None` if several banks are possible.
+    /// The bank from which the first worker's id must have its item at the end, or `None` if several banks are possible.
     pub(crate) ends_in: Option<&'static str>,
 }
 

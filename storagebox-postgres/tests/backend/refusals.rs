@@ -44,8 +44,8 @@ const CODES: &[(ErrorKind, &str)] = &[
 /// The SQLSTATEs after which a call is retried until its timeout.
 const AGAIN: &str = "0B000 23505 25001 25P02 25P04 2D000 40000 40001 40P01 55006 55P03 57014 72000";
 
-/// Makes a record with `code` as its id. Returns `None` if the error has this kind, and otherwise a text about the
-/// answer.
+/// Tries to make a record that the server refuses with `code`. Returns `None` if the error of the call has the kind
+/// `kind`, and otherwise the answer as text.
 async fn wrong(records: Arc<dyn DedupRepo>, code: &'static str, kind: ErrorKind) -> Result<Option<String>> {
     let (id, value, op) = (DedupId::new(code)?, Payload::try_from("x")?, OpId::new("op")?);
     let answer = records.record(&id, &value, &op, Retention::Forever).await;

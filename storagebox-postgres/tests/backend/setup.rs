@@ -161,7 +161,7 @@ fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
             if is_through {
                 // An answer that is there before the setup waits for it gives no point to drop at. This is common on a
                 // busy machine.
-                assert!(waits >= 2, "only {waits} points to drop a setup at");
+                assert!(waits >= 2, "a setup was dropped at only {waits} points");
                 return Ok(());
             }
         }

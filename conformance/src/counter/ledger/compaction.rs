@@ -32,7 +32,7 @@ pub(in crate::counter) async fn compaction_keeps_the_value_and_one_sum(world: &W
     while book.compact(Duration::ZERO, 4).await?.more {}
     ensure_kept(&book, changes, value).await?;
     let log = book.log(10).await?;
-    ensure!(matches!(log[..], [LedgerEntry::Sum { .. }]), "what is left when all is compacted: {log:?}");
+    ensure!(matches!(log[..], [LedgerEntry::Sum { .. }]), "the compacted log is not one sum: {log:?}");
     Ok(())
 }
 
@@ -162,7 +162,7 @@ pub(in crate::counter) async fn a_compaction_can_be_dropped_anywhere(world: &Wor
         book.compact(Duration::ZERO, 100).await?;
         ensure_kept(&book, 6, 21).await?;
         if through {
-            ensure!(points >= 2, "only {points} points to drop a compaction at");
+            ensure!(points >= 2, "a compaction was dropped at only {points} points");
             return Ok(());
         }
         points += 1;

@@ -87,7 +87,7 @@ pub(in crate::counter) async fn a_merged_change_leaves_its_amount_and_no_reason(
     ensure_eq!(book.compact(Duration::ZERO, 10).await?.deleted, 2, "merged changes, the last of them");
     let log = book.log(10).await?;
     let is_one_sum = matches!(log[..], [LedgerEntry::Sum { delta: 15, changes: 5, .. }]);
-    ensure!(is_one_sum, "the log after all is merged: {log:?}");
+    ensure!(is_one_sum, "the merged log is not one sum: {log:?}");
     ensure_eq!(book.value().await?, 15, "the value");
     Ok(())
 }

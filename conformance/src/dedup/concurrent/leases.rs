@@ -158,7 +158,10 @@ pub(in crate::dedup) async fn a_late_complete_and_a_new_begin_agree(world: &Worl
         })
         .await?;
         let agreed = [["completed", "done"], ["fenced", "started"]].map(|pair| pair.map(str::to_owned));
-        ensure!(agreed.iter().any(|pair| *pair == answers[..]), "a late complete and a begin: {answers:?}");
+        ensure!(
+            agreed.iter().any(|pair| *pair == answers[..]),
+            "a late complete and a begin have answers that no order explains: {answers:?}"
+        );
         let expected = (answers[0] == "completed").then_some("late");
         repos.ensure_value(&old.id, expected).await?;
     }

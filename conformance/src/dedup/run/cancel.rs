@@ -66,7 +66,7 @@ pub(in crate::dedup) async fn dropping_a_run_anywhere_records_one_result(world: 
     while drop_run_at(world, point).await.map_err(|failure| failure.during(format!("point {point}")))? {
         point += 1;
     }
-    ensure!(point >= 5, "only {point} points to drop a run at");
+    ensure!(point >= 5, "a run was dropped at only {point} points");
     Ok(())
 }
 

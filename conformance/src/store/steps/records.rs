@@ -7,7 +7,7 @@ use storagebox_core::{
 };
 
 use super::LONG;
-use crate::failure::{Failure, Verdict, ensure, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 
 pub(super) const CALLS: &[&str] = &["record", "replace", "forget", "begin", "extend", "complete", "abort"];
 
@@ -59,14 +59,14 @@ pub(super) async fn make(store: &dyn Backend, call: &str) -> Verdict {
         ("begin", _) => drop(lease(store, &id).await?),
         ("extend", _) => {
             let extended = leases.extend(&lease(store, &id).await?, LONG * 5).await?;
-            ensure!(extended == LeaseExtended::Extended, "extending: {extended:?}");
+            ensure_eq!(extended, LeaseExtended::Extended, "extending the lease");
         }
         ("complete", _) => {
             drop(leases.complete(&lease(store, &id).await?, &value()?, Retention::Forever).await?);
         }
         ("abort", _) => {
             let aborted = leases.abort(&lease(store, &id).await?).await?;
-            ensure!(aborted == Aborted::Aborted, "aborting: {aborted:?}");
+            ensure_eq!(aborted, Aborted::Aborted, "aborting the lease");
         }
         _ => return Err(Failure::new(format!("the record for `{call}` does not exist"))),
     }

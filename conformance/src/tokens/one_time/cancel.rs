@@ -38,7 +38,7 @@ pub(in crate::tokens) async fn a_commit_that_is_dropped_anywhere_is_finished(wor
             }
             point = next(point);
         }
-        ensure!(point >= 8, "only {point} points to drop a commit at");
+        ensure!(point >= 8, "a commit was dropped at only {point} points");
     }
     ensure_eq!(near.links.recover(None, 1_000).await?.finished, 0, "commits that are not finished");
     Ok(())
@@ -74,7 +74,7 @@ pub(in crate::tokens) async fn a_begin_that_is_dropped_anywhere_blocks_nobody_fo
         }
         point = next(point);
     }
-    ensure!(point >= 6, "only {point} points to drop a begin at");
+    ensure!(point >= 6, "a begin was dropped at only {point} points");
     Ok(())
 }
 

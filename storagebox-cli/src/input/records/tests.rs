@@ -83,7 +83,7 @@ async fn a_byte_order_mark_between_joined_files_is_removed() {
 }
 
 #[tokio::test]
-async fn a_record_shows_whether_it_has_one_field_and_quotes() {
+async fn a_record_says_whether_it_is_one_field_and_whether_it_is_quoted() {
     let records = all(b"a\n\"a\"\na,b\n\n,\n", CHUNK_BYTES).await;
     let found: Vec<_> = records.into_iter().map(|record| (record.alone, record.quoted)).collect();
     assert_eq!(found, [(true, false), (true, true), (false, false), (true, false), (false, false)]);

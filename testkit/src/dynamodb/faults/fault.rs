@@ -33,7 +33,8 @@ pub enum Fault {
     InProgress,
     /// Half of a batch of two or more items is written or read, and the rest is returned as unprocessed.
     ///
-    /// The signature of the changed request is invalid. Only servers that check no signature accept the request.
+    /// The fault removes the other half from the request, so the signature of the request is no longer valid. Only
+    /// servers that check no signature accept it.
     Unprocessed,
     /// The request is sent after this delay. Needs a driver that has a timer.
     Delay(Duration),
