@@ -89,7 +89,7 @@ impl Rejects {
     }
 }
 
-/// Returns whether an older list or an empty file is at this path.
+/// Returns whether the file at this path is empty or a list of an earlier run.
 fn is_list(path: &Path) -> bool {
     let mut beginning = vec![];
     let mut read = || File::open(path)?.take(FIRST_LINE.len() as u64).read_to_end(&mut beginning);

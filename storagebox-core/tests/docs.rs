@@ -183,7 +183,7 @@ fn item(line: &str) -> &str {
 
 /// Another default body would promise less than the clause of its method (principle 5 of the contract).
 #[test]
-fn every_default_body_refuses_or_makes_a_first_attempt() {
+fn each_default_method_refuses_the_call_or_makes_it_as_a_first_attempt() {
     let mut methods = 0;
     for name in TRAITS {
         let (file, text) = sources().into_iter().find(|(file, _)| file.ends_with(&format!("/{name}.rs"))).unwrap();

@@ -165,7 +165,7 @@ async fn warning_about_a_failed_extension_does_not_show_the_id() {
 }
 
 #[test]
-fn an_error_without_a_backend_shows_no_empty_name() {
+fn the_text_of_an_error_leaves_out_an_empty_name_of_a_backend() {
     let error = Error::new(ErrorKind::Unavailable, "it is closed").on("").during("extend");
     assert_eq!(error.backend(), None);
     assert!(!error.to_string().contains(": :"), "{error}");

@@ -166,7 +166,7 @@ async fn no_item_is_given_twice_if_replies_are_lost() -> Result<()> {
     Ok(())
 }
 
-/// The layer loses the reply to the first attempt, which becomes void when the retry is refused (ER-5).
+/// The layer loses the reply to the first attempt. The refusal of the retry makes the first attempt void (ER-5).
 #[tokio::test(start_paused = true)]
 async fn retried_take_on_an_empty_bank_returns_empty() -> Result<()> {
     let bank = put(retries(), around(Loses::first(1))).item_bank(&"vouchers".parse()?)?;
@@ -191,7 +191,7 @@ async fn take_that_arrives_after_its_retry_was_refused_takes_no_item() -> Result
     Ok(())
 }
 
-/// The layer loses the reply to the first attempt, which becomes void when the retry is refused (ER-5).
+/// The layer loses the reply to the first attempt. The refusal of the retry makes the first attempt void (ER-5).
 #[tokio::test(start_paused = true)]
 async fn retried_retire_of_a_claim_with_an_item_returns_holding() -> Result<()> {
     let (store, claim) = (Arc::new(MemoryStore::new()), ClaimId::new("ada")?);

@@ -126,7 +126,7 @@ impl Client {
         last.saturating_add(1).max(micros)
     }
 
-    /// Returns the expiry of a row that no promise needs from `at` on.
+    /// Returns the expiry of a row that the store must keep until `at`.
     pub(crate) fn expiry(&self, at: Millis) -> Expiry {
         // The table's time to live, in whole seconds, ends after `at` has passed on every clock.
         let latest = at.after(self.settings.max_skew).after(self.settings.max_skew);

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_that_no_store_opens_has_no_cost() {
+    fn the_cost_of_a_strategy_that_every_store_refuses_is_an_error() {
         for strategy in [Strategy::TokenSet { max: 5_236 }, window(5_236), Strategy::OptimisticHistory { len: 0 }] {
             assert!(cost(strategy, 10).is_err(), "{strategy:?}");
         }

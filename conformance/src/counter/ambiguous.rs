@@ -74,7 +74,7 @@ pub(super) async fn random_faults_lose_and_double_nothing(world: &World, kind: K
                 link.land().await;
             }
             let value = counter.value().await?;
-            ensure!(bounds.contains(value), "the value is {value} within {bounds:?}");
+            ensure!(bounds.contains(value), "the value {value} is outside {bounds:?}");
         }
         link.heal();
         link.land().await;

@@ -82,7 +82,7 @@ pub(super) async fn traffic_stays_between_its_bounds(world: &World, kind: Kind) 
         .await?;
         let (sum, value): (i64, i64) = (sums.iter().sum(), counter.value().await?);
         ensure_eq!(value, sum, "the value, and the sum of what was applied");
-        ensure!(bounds.contains(value), "the value is {value} within {bounds:?}");
+        ensure!(bounds.contains(value), "the value {value} is outside {bounds:?}");
     }
     Ok(())
 }

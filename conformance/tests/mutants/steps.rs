@@ -109,7 +109,7 @@ impl Renamed {
         lock(&self.above).insert(self.below(name), name.to_owned());
     }
 
-    /// Returns the caller's name for a name in the inner store.
+    /// Returns the name by which callers know the namespace that the inner store calls `below`.
     pub(crate) fn above(&self, below: &str) -> String {
         lock(&self.above).get(below).map_or(below, String::as_str).to_owned()
     }

@@ -137,7 +137,7 @@ fn no_result_is_recorded_after_a_signal_to_the_whole_group() {
     });
 }
 
-/// Runs each of `COMMANDS` several times, and calls `ends` with a different delay each time. No result may be recorded.
+/// Runs each of `COMMANDS` several times, and calls `ends` with a different delay each time. No run may record a result.
 fn at_some_moment(ends: impl Fn(&Session, &str, &dyn Fn()) + Sync) {
     let ends = &ends;
     thread::scope(|scope| {

@@ -26,8 +26,8 @@ const FAILS: &str = "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE pl
         END $$;
     CREATE TRIGGER fail AFTER INSERT ON {schema}.records FOR EACH ROW EXECUTE FUNCTION {schema}.fail()";
 
-/// SQLSTATEs that a statement can raise, with the kind of error that callers get. Each entry of the table of codes has
-/// one SQLSTATE here.
+/// SQLSTATEs that a statement can raise, with the kind of error that callers get. There is one SQLSTATE for each entry of
+/// the table in `error/codes.rs`.
 const CODES: &[(ErrorKind, &str)] = &[
     (ErrorKind::Corrupt, "SB001 21000 22003 23514 40002 42703 XX001 XX002"),
     (ErrorKind::Unsupported, "SB002 0A000"),

@@ -151,7 +151,7 @@ impl Behind {
     }
 }
 
-/// The numbers of buffers that the first take and the second take of each round read.
+/// How many buffers each round read: in its first take, and in its second.
 #[derive(Default)]
 struct Rounds {
     firsts: Vec<u64>,

@@ -175,7 +175,7 @@ fn is_halfway(outcome: Result<Maintained>) {
 
 /// Upkeep deletes entries in its first step, and finds corrupt data in its second step.
 #[test]
-fn upkeep_that_fails_after_a_deletion_has_unknown_certainty() -> Result<()> {
+fn upkeep_that_fails_after_a_deletion_has_an_unknown_outcome() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, gone) = (place.store()?, format!("{}:g:0", place.key("t.namespace.0")));
         let tokens: Vec<_> = (0..150).map(|number| TokenId::new(format!("{number}"))).collect::<Result<_>>()?;
@@ -191,7 +191,7 @@ fn upkeep_that_fails_after_a_deletion_has_unknown_certainty() -> Result<()> {
 }
 
 #[test]
-fn a_purge_that_fails_after_a_deletion_has_unknown_certainty() -> Result<()> {
+fn a_purge_that_fails_after_a_deletion_has_an_unknown_outcome() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let values = tombstones(place, OrderedOptions::sequence(), 1, 1_100).await?;
         let (queue, cells) =

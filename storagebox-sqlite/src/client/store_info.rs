@@ -28,7 +28,7 @@ pub(crate) async fn version(connection: &mut SqliteConnection) -> Result<i64> {
     query_scalar(FOUND).fetch_one(connection).await.map_err(error::before_commit)
 }
 
-/// The version of the tables, and the store's memory in microseconds (`None`: for ever).
+/// The version of the tables, and for how many microseconds the store remembers what has ended (`None`: for ever).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoreInfo {
     version: i64,

@@ -138,7 +138,7 @@ const TAKE_WITHIN: &str =
 /// Begins a transaction and assigns it a transaction id, as a write of the caller would do.
 const BEGIN: &str = "BEGIN; SELECT txid_current()";
 
-/// Takes items in transactions of the caller without the library.
+/// Takes items in the caller's transactions, by SQL and not through the library.
 pub(super) struct PlainTakesWithin(pub(super) PlainTakes);
 
 impl Caller for PlainTakesWithin {
