@@ -76,8 +76,9 @@ impl Counters {
             }
             (false, _) => AfterLostReply::Fail,
         };
-        let attempts = Attempts::new(self.rules.0.promise().remembers(), self.client().since_begin(deadline));
-        let attempts = attempts.after_lost(after_lost == AfterLostReply::RetryAgain);
+        let (is_repeated, since_begin) =
+            (after_lost == AfterLostReply::RetryAgain, self.client().since_begin(deadline));
+        let attempts = Attempts::new(is_repeated, self.rules.0.promise().remembers(), since_begin);
         let once = |is_any_lost| attempts.make(wait, self.once(apply, is_any_lost));
         self.client().repeated(deadline, after_lost, once).await
     }

@@ -93,7 +93,7 @@ impl Counter for RedisCounter {
     async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
         let after = if self.rules.remembers() { AfterLostReply::Retry } else { AfterLostReply::Fail };
-        let attempts = Attempts::new(self.promise().remembers(), since_now());
+        let attempts = Attempts::new(attempt.is_repeated(), self.promise().remembers(), since_now());
         let apply = |attempt| attempts.make(wait, self.attempt_once(attempt, key, change));
         let applied = self.client().settle_attempts_as("apply", attempt, after, apply);
         applied.await.map_err(|error| self.promise().failed(error))

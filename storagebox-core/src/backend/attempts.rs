@@ -26,21 +26,16 @@ pub struct Attempts<S> {
 
 impl<S: Fn() -> Duration + Sync> Attempts<S> {
     /// Creates the attempts of a call whose operation is remembered for this duration; `None` and [`Duration::MAX`] set
-    /// no limit. `since_first` returns the time, by a timer, since a moment before the first attempt.
-    pub fn new(remembered: Option<Duration>, since_first: S) -> Self {
-        Self::by(&SystemClock, remembered, since_first)
+    /// no limit. `is_repeated` says whether the caller made the call before, with an unknown outcome. `since_first`
+    /// returns the time, by a timer, since a moment before the first attempt.
+    pub fn new(is_repeated: bool, remembered: Option<Duration>, since_first: S) -> Self {
+        Self::by(&SystemClock, is_repeated, remembered, since_first)
     }
 
-    fn by(clock: &'static dyn Clock, remembered: Option<Duration>, since_first: S) -> Self {
+    fn by(clock: &'static dyn Clock, is_repeated: bool, remembered: Option<Duration>, since_first: S) -> Self {
         let remembered = remembered.filter(|time| *time < Duration::MAX);
         let begun = remembered.map_or(Duration::ZERO, |_| clock.now());
-        Self { remembered, since_first, clock, begun, any_lost: AtomicBool::new(false) }
-    }
-
-    /// Sets whether an earlier attempt was lost.
-    #[must_use]
-    pub fn after_lost(self, is_lost: bool) -> Self {
-        Self { any_lost: AtomicBool::new(is_lost), ..self }
+        Self { remembered, since_first, clock, begun, any_lost: AtomicBool::new(is_repeated) }
     }
 
     /// Makes an attempt.
@@ -111,7 +106,7 @@ mod tests {
 
     use super::*;
     use crate::values::clock::ManualClock;
-    use crate::values::error::Error;
+    use crate::values::error::{Error, ErrorKind};
 
     const MINUTE: Duration = Duration::from_secs(60);
 
@@ -129,7 +124,7 @@ mod tests {
     #[test]
     fn lost_attempt_is_not_retried_after_a_long_sleep_of_the_machine() {
         let clock: &'static ManualClock = Box::leak(Box::default());
-        let attempts = Attempts::by(clock, Some(MINUTE), || Duration::ZERO);
+        let attempts = Attempts::by(clock, false, Some(MINUTE), || Duration::ZERO);
         let lost = made(&attempts, Err(Error::unknown("lost"))).err();
         assert!(lost.is_some_and(|error| error.is_retryable()), "the minute has just begun");
         clock.advance(60 * MINUTE);
@@ -140,8 +135,19 @@ mod tests {
     #[test]
     fn attempt_after_a_long_sleep_is_made_if_no_attempt_was_lost() {
         let clock: &'static ManualClock = Box::leak(Box::default());
-        let attempts = Attempts::by(clock, Some(MINUTE), || Duration::ZERO);
+        let attempts = Attempts::by(clock, false, Some(MINUTE), || Duration::ZERO);
         clock.advance(60 * MINUTE);
         assert!(made(&attempts, Ok(1)).is_ok());
+    }
+
+    #[test]
+    fn repeated_call_is_not_retried_after_a_long_sleep_of_the_machine() {
+        let clock: &'static ManualClock = Box::leak(Box::default());
+        let attempts = Attempts::by(clock, true, Some(MINUTE), || Duration::ZERO);
+        let throttled = made(&attempts, Err(Error::new(ErrorKind::Throttled, "too many requests"))).err();
+        assert!(throttled.is_some_and(|error| error.is_retryable()), "the minute has just begun");
+        clock.advance(60 * MINUTE);
+        let next = made(&attempts, Ok(1)).err();
+        assert!(next.is_some_and(|error| error.certainty() == Certainty::Unknown && !error.is_retryable()));
     }
 }

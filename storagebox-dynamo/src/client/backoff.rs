@@ -19,6 +19,7 @@ tokio::task_local! {
 pub(super) struct CallBackoff {
     conflicts: u32,
     failures: u32,
+    doubts: u32,
     /// How many repetitions are left, if their number is limited.
     left: Option<u32>,
     /// The start of the current attempt and the deadline of the call; `None` outside a call.
@@ -35,6 +36,9 @@ struct Pauses {
 const CONFLICTS: Pauses = Pauses { first_millis: 2, longest_millis: 200, most: 60 };
 /// The pauses after a throttle, a lost reply or a failed read.
 const FAILURES: Pauses = Pauses { first_millis: 10, longest_millis: 1_600, most: 12 };
+/// The pauses after a doubt that no request explains. Such a doubt seldom ends while the call lasts: an operation keeps no
+/// more void calls, for example.
+const DOUBTS: Pauses = Pauses { first_millis: 10, longest_millis: 40, most: 2 };
 /// How often a failed read is repeated before the attempt of its call fails.
 const READS: u32 = 3;
 
@@ -62,6 +66,7 @@ impl CallBackoff {
     fn pause(&mut self, error: &Error) -> Option<Duration> {
         match error.kind() {
             _ if !error.is_retryable() || error.source().is_some_and(lacks_credentials) => None,
+            ErrorKind::OutcomeUnknown if error.source().is_none() => DOUBTS.next(&mut self.doubts),
             ErrorKind::Contention => CONFLICTS.next(&mut self.conflicts),
             ErrorKind::Throttled | ErrorKind::Unavailable | ErrorKind::OutcomeUnknown => {
                 FAILURES.next(&mut self.failures)

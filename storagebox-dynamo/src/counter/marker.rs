@@ -136,14 +136,26 @@ impl Markers {
         if !attempt.is_repeated() {
             return Ok(refusal);
         }
-        let voiding = Write::update(&at(values, key, &change.op)).tagged(tag).expiring(self.expiry(values.client()));
-        let voiding = voiding.set("r", u64::from(number_of(refusal))).remove(&["d"]).add("x", ":calls");
-        let voiding = voiding.value(":calls", &[attempt.call()][..]).value(":most", Attempt::MAX_VOID as u64);
-        let voiding = voiding.only_if(format!("{NEW} OR ({HAS_ROOM})"));
-        match values.client().write(&voiding.value(":past", values.client().surely_past().0)).await? {
+        let client = values.client();
+        let voiding = Write::update(&at(values, key, &change.op)).tagged(tag).expiring(self.expiry(client));
+        let voiding = voiding.set("r", u64::from(number_of(refusal))).value(":past", client.surely_past().0);
+        let calls = &[attempt.call()][..];
+        // The void calls of a forgotten marker are forgotten too.
+        let alone = voiding.clone().set("x", calls).remove(&["d"]).only_if(NEW);
+        let marker = match client.write(&alone).await? {
+            Wrote::Done(_) => return Ok(refusal),
+            Wrote::Refused(marker) => marker.ok_or_else(contention)?,
+        };
+        if let Some(known) = known(&marker, call)? {
+            return Ok(known);
+        }
+        if marker.maybe("x", Row::numbers)?.is_none_or(|calls| calls.len() >= Attempt::MAX_VOID) {
+            return attempt.refused(refusal);
+        }
+        let beside = voiding.add("x", ":calls").value(":calls", calls).value(":most", Attempt::MAX_VOID as u64);
+        match client.write(&beside.only_if(format!("NOT ({NEW}) AND {HAS_ROOM}"))).await? {
             Wrote::Done(_) => Ok(refusal),
-            Wrote::Refused(None) => Err(contention()),
-            Wrote::Refused(Some(marker)) => known(&marker, call)?.map_or_else(|| attempt.refused(refusal), Ok),
+            Wrote::Refused(_) => Err(contention()),
         }
     }
 

@@ -63,7 +63,7 @@ impl Values {
     where
         F: Future<Output = Result<Counted>> + Send,
     {
-        let attempts = &Attempts::new(self.remembered, self.client().since_now());
+        let attempts = &Attempts::new(first.is_repeated(), self.remembered, self.client().since_now());
         let attempt = move |number: Attempt| {
             let attempt = attempt(number);
             async move { attempts.make(wait, attempt).await }

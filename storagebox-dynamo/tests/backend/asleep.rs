@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_core::{
-    Backend, Bounds, Change, Clock, Consumed, Counted, Counter, DedupRepo, ErrorKind, Key, ManualClock, Recorded,
-    Result, Retention, Strategy, TokenStore,
+    Attempt, Backend, Bounds, Change, Clock, Consumed, Counted, Counter, DedupRepo, ErrorKind, Key, ManualClock,
+    Recorded, Result, Retention, Strategy, TokenStore,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_testkit::dynamodb::faults::{Fault, Faults};
@@ -74,6 +74,37 @@ fn a_change_interrupted_by_a_sleep_is_applied_once() -> Result<()> {
                 }
             }
             assert_eq!(faults.total(), 4);
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// The reply to the first attempt of the caller was lost. The machine sleeps while its second attempt waits after a
+/// throttle.
+#[test]
+fn a_repeated_change_interrupted_by_a_sleep_is_applied_once() -> Result<()> {
+    let retention = Retention::For(MINUTE);
+    let strategies = [
+        Strategy::Marker { retention },
+        Strategy::Sharded { shards: 3, bounds: Bounds::NONE, retention },
+        Strategy::Window { lifetime: MINUTE, capacity: 9 },
+    ];
+    for strategy in strategies {
+        with_place(async |place| {
+            let (store, faults) = sleeper(place).await?;
+            let (counter, key, first) =
+                (store.counter(&"namespace".parse()?, strategy)?, Key::new("key")?, Attempt::first());
+            let change = Change::new("order".parse()?, 100);
+            let _ = counter.attempt_apply(first, &key, &change).await?;
+            faults.script([Fault::Throttle]);
+            let error = counter.attempt_apply(first.again(), &key, &change).await.unwrap_err();
+            assert_eq!(
+                (error.kind(), error.is_retryable()),
+                (ErrorKind::OutcomeUnknown, false),
+                "{strategy:?}: {error}"
+            );
+            assert_eq!((counter.value(&key).await?, faults.total()), (100, 1), "{strategy:?}");
             Ok(())
         })?;
     }

@@ -77,7 +77,8 @@ impl Policy {
         let Some(retry) = self.retry else { return next.run().await };
         let (timer, span, number) = (&*self.timer, span(call), AtomicU32::new(0));
         let first = timer.now();
-        let attempts = Attempts::new(call.remembered_for(), || timer.now().saturating_sub(first));
+        let attempts =
+            Attempts::new(call.request.is_repeated(), call.remembered_for(), || timer.now().saturating_sub(first));
         let attempt = |is_any_lost| {
             let made = next.after_lost(is_any_lost).run();
             let attempt = async {

@@ -89,6 +89,20 @@ macro_rules! requests {
 
 calls!(requests);
 
+impl Request<'_> {
+    /// Returns whether the caller made the call before, with an unknown outcome.
+    pub(super) fn is_repeated(&self) -> bool {
+        match self {
+            Self::Take { attempt, .. }
+            | Self::ExtendClaim { attempt, .. }
+            | Self::Confirm { attempt, .. }
+            | Self::Retire { attempt, .. }
+            | Self::Apply { attempt, .. } => attempt.is_repeated(),
+            _ => false,
+        }
+    }
+}
+
 fn operation_of(method: &'static str) -> &'static str {
     method.strip_prefix("attempt_").unwrap_or(method)
 }

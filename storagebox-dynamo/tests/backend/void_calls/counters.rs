@@ -1,6 +1,8 @@
 //! Void calls of counters.
 
-use storagebox_core::{Backend, Bounds, Change, Counted, Counter, Error, ErrorKind, Key, Result, Retention, Strategy};
+use storagebox_core::{
+    Attempt, Backend, Bounds, Change, Counted, Counter, Error, ErrorKind, Key, Result, Retention, Strategy,
+};
 
 use super::{HOUR, call};
 use crate::scene::{Gate, with_place};
@@ -91,6 +93,31 @@ fn a_lost_change_is_applied_if_it_arrives_before_the_refusal() -> Result<()> {
             let known = refused.await.map_err(failed)??;
             assert!(matches!(known, Counted::AlreadyApplied { .. }), "{strategy:?}: {known:?}");
             assert_eq!(near.value(&key).await?, i64::MIN, "{strategy:?}");
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// An operation keeps sixteen void calls. Those that are forgotten do not count.
+#[test]
+fn forgotten_void_calls_leave_room_for_others() -> Result<()> {
+    for strategy in KEEPERS.into_iter().filter(|strategy| !matches!(strategy, Strategy::TokenSet { .. })) {
+        with_place(async |place| {
+            let (key, sale) = (Key::new("key")?, step("sale", i64::MIN)?);
+            let counter = place.store().await?.counter(&"namespace".parse()?, strategy)?;
+            let _ = counter.apply(&key, &step("below", -1)?).await?;
+            for round in 0..2 {
+                for number in 0..Attempt::MAX_VOID as i64 {
+                    let attempt = call(100 * round + number).again();
+                    let refused = counter.attempt_apply(attempt, &key, &sale).await?;
+                    assert_eq!(refused, Counted::Overflow, "{strategy:?}, round {round}, call {number}");
+                }
+                let error = counter.attempt_apply(call(-1).again(), &key, &sale).await.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{strategy:?}: {error}");
+                // No upkeep: the rows of the first round are still there.
+                place.clock.advance(2 * HOUR);
+            }
             Ok(())
         })?;
     }
