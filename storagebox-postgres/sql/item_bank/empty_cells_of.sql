@@ -1,5 +1,7 @@
 -- IB-8 Clears the bits of the cells of these hashes if no item is left in them, as `bank_empty_cells` does for takers.
 -- The caller has deleted the free items of these hashes. Checks each cell once, and writes each section once.
+-- Leaves the bit of a section without items to the next taker: in a transaction of the caller, releases to 64 sections
+-- would wait for its row.
 CREATE OR REPLACE FUNCTION {schema}.bank_empty_cells_of(p_bank bigint, p_hs bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -22,9 +24,6 @@ BEGIN
         END LOOP;
         IF kept <> known THEN
             UPDATE {schema}.bank_cells c SET cells = kept WHERE c.bank = p_bank AND c.section = one.section;
-        END IF;
-        IF position(B'1' IN kept) = 0 THEN
-            PERFORM {schema}.bank_empty_section(p_bank, one.section);
         END IF;
     END LOOP;
 END $$;

@@ -4,19 +4,19 @@
 CREATE OR REPLACE FUNCTION {schema}.bank_fill_sections(p_bank bigint, p_hs bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    lacking bigint[];
-    one     record;
-    known   bigint;
+    sections integer[];
+    lacking  bigint[];
+    one      record;
+    known    bigint;
 BEGIN
     PERFORM {schema}.check_isolation();
-    WITH locked AS MATERIALIZED (
-        SELECT c.section, c.cells FROM {schema}.bank_cells c WHERE c.bank = p_bank AND c.section = ANY (ARRAY(
-            SELECT DISTINCT {schema}.bank_section_of(h) FROM pg_catalog.unnest(p_hs) h
-        )) ORDER BY c.section FOR KEY SHARE
-    )
+    sections := ARRAY(SELECT DISTINCT {schema}.bank_section_of(h) AS section FROM pg_catalog.unnest(p_hs) h ORDER BY 1);
+    PERFORM FROM {schema}.bank_cells c WHERE c.bank = p_bank AND c.section = ANY (sections) ORDER BY c.section FOR KEY SHARE;
+    -- The lock may show a row as it was before an update that it has waited for. A new statement shows it as it is.
     SELECT pg_catalog.array_agg(h) INTO lacking
-    FROM pg_catalog.unnest(p_hs) h LEFT JOIN locked l ON l.section = {schema}.bank_section_of(h)
-    WHERE (get_bit(l.cells, {schema}.bank_cell_of(h, length(l.cells))) = 1) IS NOT TRUE;
+    FROM pg_catalog.unnest(p_hs) h
+    LEFT JOIN {schema}.bank_cells c ON c.bank = p_bank AND c.section = {schema}.bank_section_of(h)
+    WHERE (get_bit(c.cells, {schema}.bank_cell_of(h, length(c.cells))) = 1) IS NOT TRUE;
     FOR one IN
         SELECT {schema}.bank_section_of(h) AS section, pg_catalog.array_agg(h) AS hs
         FROM pg_catalog.unnest(lacking) h GROUP BY 1 ORDER BY 1

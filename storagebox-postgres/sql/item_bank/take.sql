@@ -31,6 +31,10 @@ BEGIN
     END IF;
     IF known.state IS NOT NULL THEN
         shown := {schema}.bank_claim_view(known.state, known.item, known.until, known.ended_at, p_memory, asked);
+        IF shown[1] = 'ended' AND known.state = 'held' THEN
+            -- A step that is not committed may have extended or confirmed the hold in time.
+            shown := (SELECT l.shown FROM {schema}.bank_lock(p_bank, p_claim, p_memory) l);
+        END IF;
         IF shown[1] = 'unknown' THEN
             RETURN {schema}.bank_take_after_void(
                 p_bank, p_claim, p_call, p_is_repeated, p_hold, p_memory, p_start, p_since

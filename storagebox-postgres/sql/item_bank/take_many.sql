@@ -1,7 +1,7 @@
 -- IB-1, IB-3, IB-8 Makes several takes in one step, as `bank_take` does. The caller sorts the claims and gives each
 -- once, so that concurrent steps wait for each other in one order.
--- A claim gets no item if no item is left for it, if it is forgotten or some of its calls are void (ER-5), or if a
--- concurrent statement inserts it; the client then takes these claims one by one.
+-- A claim gets no item if no item is left for it, if its hold has lapsed, if it is forgotten or some of its calls are
+-- void (ER-5), or if a concurrent statement inserts it; the client then takes these claims one by one.
 -- Returns the new claims and their items, the last hash, and the known claims with the three words of their views.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_many(
     p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint, p_since bigint
@@ -23,14 +23,17 @@ DECLARE
 BEGIN
     SELECT pg_catalog.array_agg(k.claim), pg_catalog.array_agg(k.shown[1]), pg_catalog.array_agg(k.shown[2]), pg_catalog.array_agg(k.shown[3])
     INTO known, words, firsts, seconds FROM (
-        SELECT u.claim, {schema}.bank_claim_view(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
+        -- A take alone locks a lapsed hold, which a step that is not committed may have extended or confirmed in time.
+        SELECT u.claim, CASE WHEN c.state = 'held' AND c.until <= asked THEN ARRAY['forgotten']
+            ELSE {schema}.bank_claim_view(c.state, c.item, c.until, c.ended_at, p_memory, asked) END AS shown
         FROM pg_catalog.unnest(p_claims) u(claim) CROSS JOIN LATERAL (
             -- OFFSET 0: one lookup per claim. A cached plan for all claims may have been made for an empty table.
             SELECT * FROM {schema}.claims x WHERE x.bank = p_bank AND x.claim = u.claim OFFSET 0
         ) c
     ) k;
     IF known IS NOT NULL THEN
-        SELECT pg_catalog.array_agg(u.claim ORDER BY u.claim), pg_catalog.array_agg(u.hold ORDER BY u.claim) INTO free, holds
+        SELECT pg_catalog.array_agg(u.claim ORDER BY u.claim COLLATE "C"), pg_catalog.array_agg(u.hold ORDER BY u.claim COLLATE "C")
+        INTO free, holds
         FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim <> ALL (known);
     END IF;
     -- Nearly always the next range of cells in the section of `p_start` has enough items.

@@ -1,18 +1,19 @@
 //! Calls within a transaction of the caller, beyond the suite.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgConnection, raw_sql};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Backend, Bounds, Change, CommitState, Counter, ErrorKind, Hold, Item, ItemBank, Key, OpId, Receipt, Result,
-    Retention, Strategy, Taken, settle,
+    Backend, Bounds, Change, ClaimId, CommitState, Confirmed, Counter, ErrorKind, Held, Hold, HoldState, Item,
+    ItemBank, Key, OpId, Receipt, Result, Retention, Strategy, Taken, settle,
 };
 use storagebox_postgres::PostgresStore;
 
 use crate::purchases::purchases;
-use crate::scene::{with_database, with_place};
+use crate::scene::{blocked, session, until, with_database, with_place};
 use crate::support::{Place, failed};
 
 const PURCHASES: usize = 60;
@@ -81,6 +82,57 @@ fn first_joined_take_with_a_hold_blocks_no_other_take() -> Result<()> {
         assert!(matches!(joined.take(&"first".parse()?, hold).await?, Taken::New(_)));
         let bank = store.item_bank(&"bank".parse()?)?;
         assert!(matches!(bank.take(&"second".parse()?, hold).await?, Taken::New(_)));
+        Ok(())
+    })
+}
+
+/// The hold is confirmed in time by a transaction that stays open. Then the hold lapses by the clock.
+#[test]
+fn a_take_waits_for_the_end_of_a_claim_that_is_being_confirmed() -> Result<()> {
+    with_place(async |place| {
+        for combining in [false, true] {
+            let claim: ClaimId = format!("claim-{combining}").parse()?;
+            filled(place, 4).await?;
+            let store = place.builder()?.combining(combining).connect(&place.url_at(place.database.server()))?;
+            let bank = store.item_bank(&"bank".parse()?)?;
+            let hold = Hold::For(Duration::from_hours(1));
+            let Taken::New(held) = bank.take(&claim, hold).await? else { panic!("an item was free") };
+            let mut connection = begun(place, "BEGIN").await?;
+            let joined = store.within(&mut connection)?.item_bank(&"bank".parse()?)?;
+            assert!(matches!(joined.confirm(&claim).await?, Confirmed::Confirmed(_)));
+            drop(joined);
+            place.advance(Duration::from_hours(2)).await?;
+            // The second call is made in a batch, if calls are combined.
+            let [_other, taken] = [format!("other-{combining}").parse()?, claim].map(|claim: ClaimId| {
+                let bank = Arc::clone(&bank);
+                tokio::spawn(async move { bank.take(&claim, Hold::Forever).await })
+            });
+            until("a take that waits", async || Ok(blocked(&place.database, &place.schema).await? == 1)).await?;
+            tell(&mut connection, "COMMIT").await?;
+            let expected = Taken::Again(Held { hold: HoldState::Confirmed, ..held });
+            assert_eq!(taken.await.map_err(failed)??, expected, "combining: {combining}");
+        }
+        Ok(())
+    })
+}
+
+/// Upkeep has locked the claim of a lapsed hold, and the item is not yet free for others.
+#[test]
+fn a_withdrawal_does_not_report_an_item_that_upkeep_frees_as_in_use() -> Result<()> {
+    with_place(async |place| {
+        let (store, items) = (filled(place, 1).await?, [Item::new("item-0")?]);
+        let bank = store.item_bank(&"bank".parse()?)?;
+        assert!(matches!(bank.take(&"claim".parse()?, Hold::For(Duration::from_hours(1))).await?, Taken::New(_)));
+        place.advance(Duration::from_hours(2)).await?;
+        let upkeep = format!("SELECT {}.bank_free_lapsed(1000)", place.schema);
+        let mut upkeep = session(place, &upkeep).await?;
+        let impatient = place.builder()?.call_timeout(Duration::from_secs(1));
+        let impatient = impatient.connect(&place.url_at(place.database.server()))?;
+        let error = impatient.item_bank(&"bank".parse()?)?.withdraw(&items).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Contention, "{error}");
+        crate::scene::tell(&mut upkeep, "COMMIT").await?;
+        let withdrawn = bank.withdraw(&items).await?;
+        assert_eq!((withdrawn.withdrawn, withdrawn.in_use), (1, 0));
         Ok(())
     })
 }
