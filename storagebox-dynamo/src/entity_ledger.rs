@@ -133,13 +133,14 @@ impl Entities {
 #[derive(Debug)]
 struct Removal {
     tag: Tag,
+    /// The latest time that had passed on every clock when the call began.
     begun: Millis,
     was_lost: AtomicBool,
 }
 
 impl Removal {
     fn new(client: &Client) -> Self {
-        Self { tag: Tag::fresh(), begun: client.now(), was_lost: AtomicBool::new(false) }
+        Self { tag: Tag::fresh(), begun: client.surely_past(), was_lost: AtomicBool::new(false) }
     }
 
     fn note(&self, error: &Error) {

@@ -1,5 +1,10 @@
 //! Which call an attempt belongs to, and whether it repeats an attempt that was lost.
 
+use std::cell::RefCell;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use fastrand::Rng;
+
 use crate::values::error::{Error, Result};
 
 /// One attempt of a call that can be refused.
@@ -42,7 +47,7 @@ impl Attempt {
 
     /// Creates the first attempt of a new call, which has a random number.
     pub fn first() -> Self {
-        Self::of_call(fastrand::i64(..))
+        Self::of_call(fresh_number())
     }
 
     /// Creates the first attempt of the call with this number.
@@ -82,7 +87,37 @@ impl Attempt {
     }
 }
 
+/// Returns a number that no other call of this operation has.
+fn fresh_number() -> i64 {
+    thread_local! {
+        // Not the generator of the process, because a program may seed it: its next run would repeat the numbers, and
+        // calls with the numbers of void calls take no effect.
+        static NUMBERS: RefCell<Rng> = RefCell::new(Rng::with_seed(from_system()));
+    }
+    NUMBERS.try_with(|numbers| numbers.borrow_mut().u64(..)).unwrap_or_else(|_| from_system()).cast_signed()
+}
+
+/// Returns a number from the random keys that the standard library gets from the system.
+fn from_system() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
 /// Returns the error of a call that is refused because an earlier attempt may still take effect.
 pub(crate) fn open() -> Error {
     Error::unknown("the answer of an earlier attempt was lost, and that attempt may still take effect")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A void call of an earlier run would otherwise refuse calls of the next run.
+    #[test]
+    fn calls_of_a_program_that_seeds_its_generator_have_different_numbers() {
+        let [one, other] = [(), ()].map(|()| {
+            fastrand::seed(42);
+            Attempt::first().call()
+        });
+        assert_ne!(one, other);
+    }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Chosen, Commit, Committed, EntityLedger, ErrorKind, Registered, Result, TokenStore};
+use storagebox_core::{
+    Chosen, Commit, Committed, EntityLedger, ErrorKind, ManualClock, Registered, Result, TokenStore,
+};
 use storagebox_testkit::checks::entities::{commit_of, entry, joined, key, split};
 use storagebox_testkit::checks::id;
 use storagebox_testkit::dynamodb::faults::Fault;
@@ -14,6 +16,8 @@ use crate::support::failed;
 
 /// The pause after which a token is older than the current millisecond.
 const MOMENT: Duration = Duration::from_millis(1);
+/// How far clocks may be apart.
+const SKEW: Duration = Duration::from_secs(1);
 
 const LOSSES: [Fault; 6] =
     [Fault::DropBefore, Fault::DropAfter, Fault::ErrorBefore, Fault::ErrorAfter, Fault::Torn, Fault::Twice];
@@ -198,19 +202,32 @@ fn a_late_commit_stays_a_conflict_after_the_entry_is_removed() -> Result<()> {
 /// If the message has another entry, nothing shows whether the lost attempt removed the first entry.
 #[test]
 fn a_lost_removal_has_an_unknown_outcome_if_a_newer_entry_exists() -> Result<()> {
+    for behind in [Duration::ZERO, SKEW / 2] {
+        removed_before_a_newer_entry(behind)?;
+    }
+    Ok(())
+}
+
+/// The clock of the client that adds the newer entry is `behind` that of the client that removes the older one.
+fn removed_before_a_newer_entry(behind: Duration) -> Result<()> {
     with_place(async |place| {
-        let gate = Gate::default();
-        let (store, faults) = gate.store(&place.table, place.builder()).await?;
-        let (entities, other) = (split(&store)?, split(&place.store().await?)?);
+        let (gate, slow) = (Gate::default(), ManualClock::new());
+        let builder = || place.builder().max_skew(SKEW);
+        let (store, faults) = gate.store(&place.table, builder()).await?;
+        let (slow_store, _) = recorded(&place.table, builder().clock(slow.clone())).await?;
+        let (entities, other) = (split(&store)?, split(&slow_store)?);
+        place.clock.advance(behind);
         let _ = entities.commit(&commit_of(&*entities, "a").await?).await?;
-        place.clock.advance(MOMENT);
+        for clock in [&place.clock, &slow] {
+            clock.advance(2 * SKEW);
+        }
         faults.script_for("UpdateItem", [Fault::DropAfter, Gate::HOLD]);
         let late = tokio::spawn(async move { entities.remove(&entry("a")).await });
         gate.reached().await;
         let again = Commit { attempt: id("again"), ..commit_of(&*other, "a").await? };
         assert_eq!(other.commit(&again).await?, Committed::Committed);
         gate.open();
-        assert_eq!(late.await.map_err(failed)?.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+        assert_eq!(late.await.map_err(failed)?.unwrap_err().kind(), ErrorKind::OutcomeUnknown, "{behind:?} behind");
         assert!(!other.remove(&entry("a")).await?);
         assert!(other.open(&key(), &id("a"), None).await?.entry.is_some());
         Ok(())
