@@ -35,6 +35,13 @@ pub(super) enum Wire {
     Cluster(ClusterConnection),
 }
 
+/// How often the longest time for connecting to one node of a cluster fits into the patience.
+// The driver connects to all nodes of the URL at once, then to all nodes of the cluster, and waits both times for the
+// last one. The first call of a namespace may need both connections of the store, so silent nodes can delay it four
+// times. Without time left for the call itself, it would drop the connections, and each later call would begin anew.
+#[cfg(feature = "cluster")]
+const NODE_SHARES: u32 = 6;
+
 impl Server {
     pub(super) fn is_cluster(&self) -> bool {
         match &self.at {
@@ -78,12 +85,7 @@ impl Server {
 
     async fn connect_to_node(&self, node: &ConnectionInfo) -> Result<Wire> {
         let connected = async { answering(Node::connect(node, &self.access, self.config()).await?).await };
-        in_time(self.patience, pin!(connected)).await.unwrap_or_else(|| Err(self.unreached()))
-    }
-
-    fn unreached(&self) -> Error {
-        let why = format!("the server could not be reached within {:?}", self.patience);
-        Error::new(ErrorKind::Unavailable, why).on("redis")
+        in_time(self.patience, pin!(connected)).await.unwrap_or_else(|| Err(unreached(self.patience)))
     }
 
     /// Connects to the master. Asks the sentinels in order until one of them names a master.
@@ -95,21 +97,22 @@ impl Server {
         watched: &str,
     ) -> Result<Wire> {
         // With the same order, all calls follow the same sentinel while the sentinels disagree. A sentinel that is cut
-        // off from the others may name a node that has become a replica or is gone.
-        let (mut tried, mut refused) = (vec![], self.unreached());
-        let each = self.patience / u32::try_from(sentinels.len()).unwrap_or(u32::MAX).max(1);
+        // off from the others may name a node that has become a replica, or that is gone and never answers. So each
+        // sentinel has one share of the patience, together with its master, and the call keeps one.
+        let each = self.patience / u32::try_from(sentinels.len() + 1).unwrap_or(u32::MAX);
+        let (mut tried, mut refused) = (vec![], unreached(each));
         for sentinel in sentinels {
-            let asked = super::sentinels::ask(sentinel, watched, &self.access, self.config());
-            let connected = match in_time(each, pin!(asked)).await.unwrap_or_else(|| Err(self.unreached())) {
-                Ok(master) if tried.contains(&master) => continue,
-                Ok(master) => {
-                    tried.push(master.clone());
-                    self.connect_to_node(&settings.clone().set_addr(master)).await
+            let connected = async {
+                let master = super::sentinels::ask(sentinel, watched, &self.access, self.config()).await?;
+                if tried.contains(&master) {
+                    return Ok(None);
                 }
-                Err(error) => Err(error),
+                tried.push(master.clone());
+                self.connect_to_node(&settings.clone().set_addr(master)).await.map(Some)
             };
-            match connected {
-                Ok(wire) => return Ok(wire),
+            match in_time(each, pin!(connected)).await.unwrap_or_else(|| Err(unreached(each))) {
+                Ok(Some(wire)) => return Ok(wire),
+                Ok(None) => {}
                 Err(error) => refused = error,
             }
         }
@@ -127,7 +130,7 @@ impl Server {
         nodes.iter().try_for_each(super::dial::check_ciphers)?;
         let nodelay = redis::io::tcp::TcpSettings::default().set_nodelay(true);
         let builder = redis::cluster::ClusterClientBuilder::new(nodes).retries(0).tcp_settings(nodelay);
-        let builder = builder.connection_timeout(self.patience).overall_response_timeout(None);
+        let builder = builder.connection_timeout(self.patience / NODE_SHARES).overall_response_timeout(None);
         // Longer than any call, because calls have a timeout of their own.
         let mut builder = builder.response_timeout(storagebox_core::MAX_DURATION);
         if let Some(certificates) = self.access.certificates() {
@@ -139,6 +142,10 @@ impl Server {
         let client = builder.build().map_err(error::connecting)?;
         client.get_async_connection().await.map(Wire::Cluster).map_err(error::connecting)
     }
+}
+
+fn unreached(within: Duration) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("the server could not be reached within {within:?}")).on("redis")
 }
 
 /// Checks that the node answers, is a master and is not part of a cluster.

@@ -22,6 +22,7 @@ mod scene;
 mod scripts;
 mod secrets;
 mod setup;
+mod silent;
 mod structure;
 #[path = "../support/mod.rs"]
 mod support;

@@ -2,6 +2,7 @@
 //! that is set back.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,9 +101,7 @@ async fn a_sentinel_that_names_no_master_is_skipped() -> Result<()> {
     let (replica, right) = (server.nodes()[1].address(), server.watchers()[0].address());
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").map_err(failed)?.local_addr().map_err(failed)?;
     for named in [replica, nobody] {
-        let watch = format!("mymaster {} {} 2", named.ip(), named.port());
-        let settings = Settings::sentinel().with("sentinel monitor", watch);
-        let stale = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
+        let stale = sentinel_that_names(named).await?;
         let at = stale.address();
         let url = server.url();
         let (login, _) = url.split_once('@').ok_or_else(|| failed("a URL without a login"))?;
@@ -115,6 +114,13 @@ async fn a_sentinel_that_names_no_master_is_skipped() -> Result<()> {
         assert!(asked <= 4 * OPENINGS + 1, "asked {asked} times for {OPENINGS} connections, so it was followed");
     }
     Ok(())
+}
+
+/// Starts a sentinel that no other sentinel knows, and that names this address as the master.
+pub(crate) async fn sentinel_that_names(master: SocketAddr) -> Result<Redis> {
+    let watch = format!("mymaster {} {} 2", master.ip(), master.port());
+    let settings = Settings::sentinel().with("sentinel monitor", watch);
+    spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)
 }
 
 const OPENINGS: u64 = 8;
