@@ -99,7 +99,7 @@ impl Backend for RedisStore {
     fn promises(&self) -> Promises {
         let settings = self.client.settings();
         let failover = settings.wait.map_or(FAILOVER, |_| FAILOVER_AFTER_WAITING);
-        Promises::of("redis")
+        let promises = Promises::of("redis")
             .with("atomicity", "one script is one step; the server runs one at a time")
             .with("durability", DURABILITY)
             .with("failover", failover)
@@ -108,7 +108,12 @@ impl Backend for RedisStore {
                     "setup and ping refuse a server that evicts keys which do not expire; with eviction=warn they only warn")
             .with("clock", "the clock of the server, read in the script; if it is set back, expiry is delayed")
             .remembers(settings.options.remember)
-            .with("counters", COUNTERS)
+            .with("counters", COUNTERS);
+        match (self.client.is_cluster(), settings.wait) {
+            (false, _) => promises,
+            (true, None) => promises.with("moving slots", MOVING_SLOTS),
+            (true, Some(_)) => promises.with("moving slots", MOVING_SLOTS).with("wait on a cluster", WAIT_ON_A_CLUSTER),
+        }
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
@@ -169,5 +174,11 @@ const FAILOVER: &str = "a replica lacks the latest acknowledged writes of its ma
 
 const FAILOVER_AFTER_WAITING: &str = "acknowledged writes are on as many replicas as `wait` says; if another replica \
     is promoted, they are lost, so that an item can be given away twice";
+
+const MOVING_SLOTS: &str = "a replica that is promoted while a slot of its master moves to another node does not know of \
+    the move; what the moved keys hold is then answered as if it had never been, so that an item can be given away twice";
+
+const WAIT_ON_A_CLUSTER: &str = "`wait` asks the node that has the slot after the change; if a replica was promoted in \
+    between, that is not the node that made the change, and the change can be lost although it was acknowledged";
 
 const COUNTERS: &str = "Atomic, Marker, Window and Sharded, whose shards are one record; the others are Unsupported";

@@ -15,6 +15,9 @@ const GRANTS: &str = include_str!("../../lua/grants.acl");
 /// The commands that the library uses outside scripts.
 const BESIDE: [&str; 6] = ["evalsha", "eval", "ping", "info", "wait", "cluster|slots"];
 
+/// The promises that are in the README word for word.
+const LOSSES: [&str; 4] = ["durability", "failover", "moving slots", "wait on a cluster"];
+
 /// The README shows the ACL rules of the suite's user word for word.
 #[test]
 fn the_readme_has_all_acl_rules() {
@@ -24,10 +27,10 @@ fn the_readme_has_all_acl_rules() {
 #[test]
 fn the_readme_and_the_promises_describe_the_same_losses() -> Result<()> {
     let readme = README.split_whitespace().collect::<Vec<_>>().join(" ");
-    for wait in [0, 1] {
+    for (wait, url) in [(0, "redis://localhost"), (1, "redis://localhost"), (1, "redis+cluster://localhost")] {
         let builder = RedisStore::builder().wait(wait, Duration::from_secs(1));
-        for promise in builder.connect("redis://localhost")?.promises().entries {
-            let is_about_loss = ["durability", "failover"].contains(&promise.about);
+        for promise in builder.connect(url)?.promises().entries {
+            let is_about_loss = LOSSES.contains(&promise.about);
             assert!(!is_about_loss || readme.contains(&*promise.statement), "{promise:?}");
         }
     }
