@@ -1,12 +1,13 @@
 //! Passes the output of a command on as it comes, and keeps it for the record.
 
 use std::io;
+use std::pin::pin;
 use std::time::Duration;
 
 use storagebox::values::MAX_PAYLOAD_BYTES;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 use super::record::{Ended, Output};
 
@@ -15,6 +16,10 @@ const CHUNK_BYTES: usize = 16 * 1024;
 /// How long to read output after the end of the command. A process that filters the output may still write its last
 /// lines.
 const LAST_LOOK: Duration = Duration::from_millis(500);
+
+/// The most bytes that are held back until the pipe is closed. If more come, they count even if the pipe stays open,
+/// because holding them all could exhaust the memory, and a record cannot hold them anyway.
+const MOST_HELD: u64 = 8 * 1024 * 1024;
 
 /// The output that came through a pipe: as many bytes as a record can hold, and the number of all bytes.
 #[derive(Debug, Default)]
@@ -66,13 +71,32 @@ impl Stream {
             }
             self.pass(&chunk[..read], &mut to).await;
         }
-        // Bytes that already wait in the pipe belong to the output. Later bytes count only if the pipe is closed within
-        // `LAST_LOOK`.
+        // Bytes that already wait in the pipe belong to the output.
         let written = from.waiting_bytes()?;
-        for chunk in [rest(&mut from, written).await?, late(&mut from).await?] {
-            self.pass(&chunk, &mut to).await;
+        let rest = rest(&mut from, written).await?;
+        self.pass(&rest, &mut to).await;
+        self.pass_late(&mut from, &mut to).await
+    }
+
+    /// Passes on what comes within `LAST_LOOK`, if the pipe is closed by then or if more than `MOST_HELD` bytes come.
+    /// Otherwise drops it, because it is then not the output of the command.
+    async fn pass_late(&mut self, from: &mut impl Pipe, to: &mut Option<impl AsyncWrite + Unpin>) -> io::Result<()> {
+        let mut last_look = pin!(sleep(LAST_LOOK));
+        loop {
+            let (mut held, mut next) = (vec![], (&mut *from).take(MOST_HELD));
+            let read = tokio::select! {
+                biased;
+                () = &mut last_look => None,
+                read = next.read_to_end(&mut held) => Some(read? as u64),
+            };
+            // On Windows `held` has the rest of the pipe.
+            if read.is_some() || cfg!(not(unix)) {
+                self.pass(&held, to).await;
+            }
+            if read != Some(MOST_HELD) {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     async fn pass(&mut self, chunk: &[u8], to: &mut Option<impl AsyncWrite + Unpin>) {
@@ -100,19 +124,6 @@ async fn rest(from: &mut impl Pipe, bytes: u64) -> io::Result<Vec<u8>> {
     Ok(rest)
 }
 
-/// Reads until the pipe is closed. Returns no bytes if the pipe stays open or holds too many bytes, because these bytes
-/// are then not the output of the command.
-async fn late(from: &mut impl Pipe) -> io::Result<Vec<u8>> {
-    let mut late = vec![];
-    let most = MAX_PAYLOAD_BYTES as u64 + 1;
-    let is_closed = match timeout(LAST_LOOK, from.take(most).read_to_end(&mut late)).await {
-        Ok(read) => read? <= MAX_PAYLOAD_BYTES,
-        // On Windows `late` has the rest of the pipe.
-        Err(_) => cfg!(not(unix)),
-    };
-    Ok(if is_closed { late } else { vec![] })
-}
-
 impl Ended {
     pub(super) fn of(exit_code: u8, stdout: Stream, stderr: Stream) -> Self {
         match stdout.is_whole() && stderr.is_whole() {
@@ -125,4 +136,57 @@ impl Ended {
 async fn show(to: &mut (impl AsyncWrite + Unpin), chunk: &[u8]) -> io::Result<()> {
     to.write_all(chunk).await?;
     to.flush().await
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+    use std::thread;
+
+    use tokio::process::ChildStdout;
+
+    use super::*;
+
+    /// The most bytes that wait in a pipe.
+    const PIPE: u64 = 64 * 1024;
+
+    /// Returns the output of a command that has ended, while a process that it left writes so many bytes, and then
+    /// closes the output or keeps it open.
+    async fn after_the_end(bytes: usize, closes: bool) -> Stream {
+        let (from, mut to) = io::pipe().unwrap();
+        let from = ChildStdout::from_std(OwnedFd::from(from).into()).unwrap();
+        let kept_open = (!closes).then(|| to.try_clone().unwrap());
+        // The pipe may be closed before all is written.
+        let writer = thread::spawn(move || drop(to.write_all(&vec![b'a'; bytes])));
+        let (running, over) = watch::channel(());
+        drop(running);
+        let mut stream = Stream::default();
+        stream.tee(from, None::<tokio::io::Sink>, over).await.unwrap();
+        drop(kept_open);
+        writer.join().unwrap();
+        stream
+    }
+
+    #[tokio::test]
+    async fn late_output_counts_if_the_pipe_is_closed_however_long_it_is() {
+        for bytes in [100_000, MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES + 1, 600_000] {
+            let stream = after_the_end(bytes, true).await;
+            assert_eq!((stream.bytes, stream.is_whole()), (bytes as u64, bytes <= MAX_PAYLOAD_BYTES), "{bytes}");
+        }
+    }
+
+    #[tokio::test]
+    async fn late_output_is_dropped_if_the_pipe_stays_open() {
+        for bytes in [100_000, 600_000] {
+            let stream = after_the_end(bytes, false).await;
+            assert!(stream.bytes <= PIPE && stream.is_whole(), "{} of {bytes}", stream.bytes);
+        }
+    }
+
+    #[tokio::test]
+    async fn late_output_that_cannot_be_held_back_counts_although_the_pipe_stays_open() {
+        let stream = after_the_end(9 * 1024 * 1024, false).await;
+        assert!(stream.bytes >= MOST_HELD && !stream.is_whole(), "{}", stream.bytes);
+    }
 }

@@ -104,6 +104,17 @@ async fn too_long_output_is_counted_and_not_replayed() {
     assert_eq!(failure.exit(), Exit::RunFailed);
 }
 
+/// The command ends, and a process that it left writes more than a record holds and closes the output.
+#[tokio::test]
+async fn too_long_output_after_the_end_of_the_command_is_counted_and_not_replayed() {
+    let store = memory();
+    let after_the_end = "(while kill -0 $$ 2>/dev/null; do :; done; head -c 600000 /dev/zero) & exit 0";
+    let run = args(&[], &["sh", "-c", after_the_end]);
+    assert_eq!(json_of(&store, &run).await["output_bytes"], 600_000);
+    let failure = ran(&store, &run, false).await.err().unwrap();
+    assert!(matches!(failure, RunFailure::OutputNotKept { bytes: 600_000, .. }), "{failure}");
+}
+
 #[tokio::test]
 async fn a_command_that_cannot_be_run_leaves_the_id_free() {
     let store = memory();
