@@ -50,7 +50,7 @@ enum Asks {
 
 impl Requests {
     fn weigh(&mut self, signal: Signal, now: Instant) -> Asks {
-        if now.duration_since(*self.first.get_or_insert(now)) < ONE_REQUEST {
+        if is_one_request(&mut self.first, now) {
             let is_heard = self.heard.contains(&signal);
             self.heard.push(signal);
             return if is_heard { Asks::Again } else { Asks::ForTheEnd };
@@ -62,14 +62,19 @@ impl Requests {
     }
 }
 
+/// Returns whether a signal belongs to the first request to end, and notes the time of that request.
+fn is_one_request(first: &mut Option<Instant>, now: Instant) -> bool {
+    now.duration_since(*first.get_or_insert(now)) < ONE_REQUEST
+}
+
 #[derive(Debug, Default)]
 struct State {
     phase: Phase,
     /// Whether another runner had the lease.
     waited: bool,
     requests: Requests,
-    /// The number of requests to end since the command ended.
-    asked_at_the_end: u32,
+    /// The time of the first request to end since the command ended.
+    asked_at_the_end: Option<Instant>,
     unshown: Option<io::Error>,
     guard: Option<Guard>,
 }
@@ -192,8 +197,8 @@ impl Stage {
             }
             // The first request to end is ignored, so that the result is recorded or the lease is returned.
             Phase::Ended(..) | Phase::Gone => {
-                state.asked_at_the_end += u32::from(ENDS.contains(&signal));
-                state.asked_at_the_end > 1
+                let now = Instant::now();
+                ENDS.contains(&signal) && !is_one_request(&mut state.asked_at_the_end, now)
             }
         }
     }
@@ -205,6 +210,35 @@ impl Stage {
             Phase::Running(_) => RunFailure::Abandoned,
             Phase::Gone => RunFailure::LeaseKept,
             Phase::Ended(exit_code, _) => RunFailure::Unrecorded { exit_code },
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    /// Returns the stage of a command that has ended by itself, and whose result is to be recorded.
+    fn ended() -> Stage {
+        let stage = Stage::default();
+        stage.runs(Tree::of(Some(std::process::id()), false).unwrap(), None);
+        stage.ended(0);
+        stage
+    }
+
+    /// `timeout` sends a signal to the process and to its group, and a terminal that closes sends SIGHUP too.
+    #[tokio::test(start_paused = true)]
+    async fn signals_at_once_after_the_end_of_the_command_are_one_request() {
+        let gone = ended();
+        gone.is_gone();
+        for stage in [ended(), gone] {
+            assert!(!stage.hears(Signal::TERM) && !stage.hears(Signal::HUP), "{:?}", stage.lock().phase);
+            advance(ONE_REQUEST - Duration::from_millis(1)).await;
+            assert!(!stage.hears(Signal::TERM), "{:?}", stage.lock().phase);
+            advance(Duration::from_millis(1)).await;
+            assert!(!stage.hears(Signal::USR1) && stage.hears(Signal::TERM), "{:?}", stage.lock().phase);
         }
     }
 }
