@@ -15,7 +15,6 @@ pub(crate) mod faulty;
 mod hand_out;
 mod listing;
 mod load;
-mod loss_aware;
 mod maintain;
 mod ordered;
 mod pages;

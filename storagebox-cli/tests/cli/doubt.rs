@@ -12,7 +12,8 @@ use crate::support::{Ended, Place};
 
 tests_on! {
     [dynamo postgres redis]:
-        a_change_with_unknown_outcome_is_reported_not_retried, an_empty_bank_is_reported_although_replies_are_lost;
+        a_change_with_unknown_outcome_is_reported_not_retried, an_empty_bank_is_reported_although_replies_are_lost,
+        the_audit_of_a_run_that_is_alone_holds_although_replies_are_lost;
 }
 
 /// An upper bound of the number of requests of one change.
@@ -89,7 +90,6 @@ fn an_empty_bank_is_reported_although_replies_are_lost<S: Served>() {
     let store = S::ready();
     let doubt = Doubt::before(store.address());
     let far = store.place_by(doubt.proxy.addr());
-    let lines = |name: &str, count: usize| (0..count).map(|number| format!("{name}-{number}\n")).collect::<String>();
     far.write("items.csv", lines("item", PEOPLE / 2));
     far.write("ids.csv", lines("person", PEOPLE));
     doubt.proxy.arm_every(Cut::ReplyLost, "person-", 3);
@@ -99,4 +99,28 @@ fn an_empty_bank_is_reported_although_replies_are_lost<S: Served>() {
     let refused = given.lines().filter(|line| line.ends_with(",empty")).count();
     assert_eq!(refused, PEOPLE / 2, "{given}");
     assert!(doubt.proxy.cuts() >= PEOPLE / 3, "{} cuts", doubt.proxy.cuts());
+}
+
+/// A backend repeats a call whose reply was lost, and may answer that the item was there, or that the id had it: the
+/// command cannot know of it.
+fn the_audit_of_a_run_that_is_alone_holds_although_replies_are_lost<S: Served>() {
+    const PEOPLE: usize = 12;
+    let store = S::ready();
+    let doubt = Doubt::before(store.address());
+    let far = store.place_by(doubt.proxy.addr());
+    far.write("items.csv", lines("item", PEOPLE));
+    far.write("ids.csv", lines("person", PEOPLE));
+    doubt.proxy.arm(Cut::ReplyLost, "item-", 0);
+    far.hand_out(&["--alone"]).exits(0);
+    assert!(!doubt.proxy.disarm(), "the reply to the items was not lost");
+
+    far.write("items.csv", lines("thing", PEOPLE));
+    far.write("ids.csv", lines("guest", PEOPLE));
+    doubt.proxy.arm_every(Cut::ReplyLost, "guest-", 3);
+    far.hand_out(&["--alone", "--force", "--concurrency", "1"]).exits(0);
+    assert!(doubt.proxy.cuts() > PEOPLE / 3, "{} cuts", doubt.proxy.cuts());
+}
+
+fn lines(name: &str, count: usize) -> String {
+    (0..count).map(|number| format!("{name}-{number}\n")).collect()
 }

@@ -11,12 +11,11 @@ use std::time::Duration;
 use fastrand::Rng;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use storagebox::values::{ClaimId, Item, Namespace};
-use storagebox::{Bank, Certainty, Retry, Store};
+use storagebox::{Bank, Retry, Store};
 
 use super::bank::audit_of;
 use super::hand_out::{Audit, Change, Entry, Ledger, take};
 use super::load::Loaded;
-use super::loss_aware::LossAwareBank;
 use crate::check::Mismatch;
 use crate::cli::{Demo, Global};
 use crate::exit::{Exit, Failure};
@@ -64,7 +63,7 @@ async fn show(args: &Demo, store: &Store, name: &Namespace) -> Result<DemoReport
     let loaded = fill(args.items.unwrap_or(args.people), &bank).await?;
     let calls = calls(args, &mut random)?;
     let chance = Chance::new(args.faults, random.u64(..), Arc::clone(&faults));
-    let faulty = LossAwareBank::open(&store.clone().layer(chance), name, RETRY)?;
+    let faulty = store.clone().layer(chance).with_retry(RETRY).bank(name)?;
     let ledger = hand_out(calls, args.tasks.into(), &faulty, &faults).await?;
     let (after, mut mismatches) = audit_of(&bank).await?;
     let change = Some(Change { before, after });
@@ -92,12 +91,7 @@ fn calls(args: &Demo, random: &mut Rng) -> storagebox::Result<Vec<ClaimId>> {
     Ok(calls)
 }
 
-async fn hand_out(
-    calls: Vec<ClaimId>,
-    tasks: usize,
-    bank: &LossAwareBank,
-    faults: &Arc<Faults>,
-) -> Result<Ledger, Failure> {
+async fn hand_out(calls: Vec<ClaimId>, tasks: usize, bank: &Bank, faults: &Arc<Faults>) -> Result<Ledger, Failure> {
     let seen = Arc::clone(faults);
     let progress = Progress::of_calls("handing out", calls.len() as u64, move || seen.total());
     let mut ledger = Ledger::default();
@@ -110,21 +104,18 @@ async fn hand_out(
     Ok(ledger)
 }
 
-fn answer(id: ClaimId, bank: &LossAwareBank) -> impl Future<Output = Result<Entry, Failure>> + use<> {
+fn answer(id: ClaimId, bank: &Bank) -> impl Future<Output = Result<Entry, Failure>> + use<> {
     let bank = bank.clone();
     let task = tokio::spawn(async move { until_answered(id, &bank).await });
     async move { Ok(task.await.map_err(Failure::Died)??) }
 }
 
-async fn until_answered(id: ClaimId, bank: &LossAwareBank) -> storagebox::Result<Entry> {
-    let mut unresolved = false;
+async fn until_answered(id: ClaimId, bank: &Bank) -> storagebox::Result<Entry> {
     for _ in 1..ROUNDS {
         match take(id.clone(), bank).await {
-            Err(error) if error.is_retryable() => {
-                unresolved |= error.certainty() == Certainty::Unknown;
-            }
-            answer => return answer.map(|entry| entry.after(unresolved)),
+            Err(error) if error.is_retryable() => {}
+            answer => return answer,
         }
     }
-    take(id, bank).await.map(|entry| entry.after(unresolved))
+    take(id, bank).await
 }

@@ -3,12 +3,11 @@
 use std::pin::pin;
 
 use futures_util::stream::{self, StreamExt};
-use storagebox::Taken;
 use storagebox::values::ClaimId;
+use storagebox::{Bank, Taken};
 use tokio::task::JoinHandle;
 
 use super::ledger::{Answer, Entry, Ledger};
-use crate::commands::loss_aware::LossAwareBank;
 use crate::exit::Failure;
 use crate::input::{Line, Lines, Reason};
 use crate::output::PendingCsv;
@@ -24,7 +23,7 @@ struct Answered {
 
 pub(super) async fn assign(
     lines: Lines,
-    bank: &LossAwareBank,
+    bank: &Bank,
     concurrency: usize,
     ledger: &mut Ledger,
     out: &mut PendingCsv,
@@ -52,10 +51,7 @@ pub(super) async fn assign(
 }
 
 /// Spawns the task that serves a line, and returns a future of its answer.
-fn start(
-    line: Result<Line<ClaimId>, Failure>,
-    bank: &LossAwareBank,
-) -> impl Future<Output = Result<Answered, Failure>> + use<> {
+fn start(line: Result<Line<ClaimId>, Failure>, bank: &Bank) -> impl Future<Output = Result<Answered, Failure>> + use<> {
     // The task is spawned before its future is polled, because `buffered` polls only some of its futures.
     let started = line.map(|line| (line.number, line.ends_at, line.value.map(|id| spawn(id, bank))));
     async move {
@@ -68,16 +64,15 @@ fn start(
     }
 }
 
-fn spawn(id: ClaimId, bank: &LossAwareBank) -> JoinHandle<storagebox::Result<Entry>> {
+fn spawn(id: ClaimId, bank: &Bank) -> JoinHandle<storagebox::Result<Entry>> {
     let bank = bank.clone();
     tokio::spawn(async move { take(id, &bank).await })
 }
 
-pub(crate) async fn take(id: ClaimId, bank: &LossAwareBank) -> storagebox::Result<Entry> {
-    let (taken, perhaps_ours) = bank.assign(&id).await?;
-    let answer = match taken {
+pub(crate) async fn take(id: ClaimId, bank: &Bank) -> storagebox::Result<Entry> {
+    let answer = match bank.assign(&id).await? {
         Taken::New(held) => Answer::New(held.item),
-        Taken::Again(held) => Answer::Again { item: held.item, perhaps_ours },
+        Taken::Again(held) => Answer::Again(held.item),
         Taken::Empty => Answer::Empty,
         Taken::Ended(_) => Answer::Ended,
     };

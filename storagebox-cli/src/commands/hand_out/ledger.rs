@@ -13,28 +13,16 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     New(Item),
-    Again {
-        item: Item,
-        /// Whether a lost attempt of this line may have taken the item.
-        perhaps_ours: bool,
-    },
+    Again(Item),
     Empty,
     Ended,
 }
 
 impl Entry {
-    /// If `unresolved` is true, notes that an earlier call of this line may have taken the item.
-    pub(crate) fn after(mut self, unresolved: bool) -> Self {
-        if let Answer::Again { perhaps_ours, .. } = &mut self.answer {
-            *perhaps_ours |= unresolved;
-        }
-        self
-    }
-
     pub(crate) fn fields(&self) -> [&str; 3] {
         let (item, outcome) = match &self.answer {
             Answer::New(item) => (item.as_str(), "new"),
-            Answer::Again { item, .. } => (item.as_str(), "again"),
+            Answer::Again(item) => (item.as_str(), "again"),
             Answer::Empty => ("", "empty"),
             Answer::Ended => ("", "ended"),
         };
@@ -47,7 +35,6 @@ impl Entry {
 struct Person {
     item: Option<Item>,
     new: bool,
-    perhaps_new: bool,
     empty: bool,
 }
 
@@ -69,7 +56,7 @@ pub(crate) struct Summary {
     pub distinct_ids: u64,
     /// Ids that have an item.
     pub given: u64,
-    /// Ids without a `new` line that may have taken their item in this run.
+    /// Ids that have an item and no `new` line. They had it before the run, or took it by a call whose reply was lost.
     pub perhaps_new: u64,
     /// Items that two or more ids got.
     pub shared_items: u64,
@@ -98,9 +85,8 @@ impl Ledger {
                 person.new = true;
                 give(person, item, &mut self.items, &mut self.summary);
             }
-            Answer::Again { item, perhaps_ours } => {
+            Answer::Again(item) => {
                 self.summary.again += 1;
-                person.perhaps_new |= perhaps_ours;
                 give(person, item, &mut self.items, &mut self.summary);
             }
             Answer::Empty => {
@@ -116,7 +102,7 @@ impl Ledger {
         Summary {
             distinct_ids: self.people.len() as u64,
             given: count(|person| person.item.is_some()),
-            perhaps_new: count(|person| person.perhaps_new && !person.new),
+            perhaps_new: count(|person| person.item.is_some() && !person.new),
             empty_and_given: count(|person| person.empty && person.item.is_some()),
             ..self.summary
         }
@@ -141,7 +127,7 @@ mod tests {
         let mut ledger = Ledger::default();
         for (id, item, is_new) in lines {
             let (id, item) = (ClaimId::new(id).unwrap(), Item::new(item).unwrap());
-            let answer = if is_new { Answer::New(item) } else { Answer::Again { item, perhaps_ours: false } };
+            let answer = if is_new { Answer::New(item) } else { Answer::Again(item) };
             ledger.enter(Entry { id, answer });
         }
         ledger.summary()

@@ -10,11 +10,10 @@ mod tests;
 
 use std::io::Write;
 
+use storagebox::Store;
 use storagebox::values::Namespace;
-use storagebox::{Retry, Store};
 
 use super::load::{Loaded, load};
-use super::loss_aware::LossAwareBank;
 use crate::cli::{Global, HandOut};
 use crate::exit::{Exit, Failure};
 use crate::message::{Kind, eprint_message};
@@ -59,14 +58,14 @@ struct Done {
 
 async fn hand_out(plan: Plan, store: &Store, name: &Namespace, alone: bool) -> Result<Done, Failure> {
     let Plan { items, ids, mut out, mut rejects, concurrency } = plan;
-    let (bank, loss_aware) = (store.bank(name)?, LossAwareBank::open(store, name, Retry::default())?);
+    let bank = store.bank(name)?;
     let before = if alone { Some(bank.counts().await?) } else { None };
     let loaded = match items {
-        Some(items) => load(items, &loss_aware, &mut rejects).await?,
+        Some(items) => load(items, &bank, &mut rejects).await?,
         None => Loaded::default(),
     };
     let mut ledger = Ledger::default();
-    assign(ids, &loss_aware, concurrency, &mut ledger, &mut out, &mut rejects).await?;
+    assign(ids, &bank, concurrency, &mut ledger, &mut out, &mut rejects).await?;
     let after = bank.counts().await?;
     let audit = Audit {
         loaded,
