@@ -3,8 +3,9 @@
 use std::pin::pin;
 
 use futures_util::stream::{self, StreamExt};
+use storagebox::bank::{Extended, HoldState};
 use storagebox::values::ClaimId;
-use storagebox::{Bank, Taken};
+use storagebox::{Bank, Held, Taken};
 use tokio::task::JoinHandle;
 
 use super::ledger::{Answer, Entry, Ledger};
@@ -72,9 +73,22 @@ fn spawn(id: ClaimId, bank: &Bank) -> JoinHandle<storagebox::Result<Entry>> {
 pub(crate) async fn take(id: ClaimId, bank: &Bank) -> storagebox::Result<Entry> {
     let answer = match bank.assign(&id).await? {
         Taken::New(held) => Answer::New(held.item),
-        Taken::Again(held) => Answer::Again(held.item),
+        Taken::Again(held) => again(&id, held, bank).await?,
         Taken::Empty => Answer::Empty,
         Taken::Ended(_) => Answer::Ended,
     };
     Ok(Entry { id, answer })
+}
+
+/// Makes a hold for a while permanent, which a take does not (IB-3). Otherwise the item would become free, and another
+/// id would get it too.
+async fn again(id: &ClaimId, held: Held, bank: &Bank) -> storagebox::Result<Answer> {
+    if !matches!(held.hold, HoldState::Remaining(_)) {
+        return Ok(Answer::Again(held.item));
+    }
+    Ok(match bank.extend(id).forever().await? {
+        Extended::Extended(held) | Extended::Confirmed(held) => Answer::Again(held.item),
+        // `Unknown`: the claim ended after the take, and its id was freed.
+        Extended::Ended(_) | Extended::Unknown => Answer::Ended,
+    })
 }

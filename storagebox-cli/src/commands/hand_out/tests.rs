@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use clap::Parser;
 use futures_util::FutureExt;
-use storagebox::bank::{Added, End, HoldState};
+use storagebox::bank::{Added, End, Extended, HoldState};
 use storagebox::layer::{Call, Response};
 use storagebox::values::Item;
 use storagebox::{Error, ErrorKind, Held, Result, Taken};
@@ -17,6 +18,8 @@ use crate::check::{Check, Mismatch};
 use crate::cli::{Cli, Command};
 use crate::commands::faulty::{Instead, loses_replies, memory, tampers};
 use crate::output::Reserved;
+
+const TEN_MINUTES: Duration = Duration::from_secs(600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
@@ -135,6 +138,14 @@ impl Run {
         hand_out(plan, store, &"items".parse()?, self.alone).await
     }
 
+    /// Hands out to these ids on the store, and returns the lines of the output file.
+    async fn hands_out(&self, store: &Store, ids: &str) -> Vec<String> {
+        fs::write(self.path("ids"), ids).unwrap();
+        let done = self.start_on(store).await.unwrap_or_else(|failure| panic!("{failure}"));
+        finish(done, &self.args().1, &mut std::io::sink()).unwrap();
+        fs::read_to_string(self.path("out.csv")).unwrap().lines().skip(1).map(Into::into).collect()
+    }
+
     async fn mismatches(&self) -> Vec<(Check, i128)> {
         self.mismatches_on(&store(self.fault)).await
     }
@@ -244,6 +255,40 @@ async fn an_ended_claim_is_reported_as_ended_and_not_as_empty() {
     assert_eq!(run.finish().await.unwrap(), Exit::Nothing);
     let out = fs::read_to_string(run.path("out.csv")).unwrap();
     assert!(out.starts_with("id,item,outcome\nada,,ended\nbob,,ended\n"), "{out}");
+}
+
+/// Returns a store in whose bank `ada` holds an item for ten minutes.
+async fn with_a_timed_hold() -> Store {
+    let store = memory();
+    let bank = store.bank("items").unwrap();
+    bank.add(["SAVE-1"]).await.unwrap();
+    let _ = bank.take("ada").for_at_most(TEN_MINUTES).await.unwrap();
+    store
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_that_was_held_for_a_while_is_given_for_ever() {
+    let (store, run) = (with_a_timed_hold().await, Run::with(Fault::None));
+    assert_eq!(run.hands_out(&store, "ada\n").await, ["ada,SAVE-1,again"]);
+    tokio::time::advance(TEN_MINUTES).await;
+    let later = run.hands_out(&store, "bob\neve\ndan\ntom\nada\n").await;
+    assert_eq!(later[3..], ["tom,,empty", "ada,SAVE-1,again"]);
+    assert!(later[..3].iter().all(|line| line.ends_with(",new") && !line.contains("SAVE-1")), "{later:?}");
+}
+
+/// A confirmed claim has its item for ever already.
+#[tokio::test(start_paused = true)]
+async fn a_spent_item_is_given_again() {
+    let (store, run) = (with_a_timed_hold().await, Run::with(Fault::None));
+    let _ = store.bank("items").unwrap().confirm("ada").await.unwrap();
+    assert_eq!(run.hands_out(&store, "ada\n").await, ["ada,SAVE-1,again"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hold_that_ends_during_the_hand_out_is_reported_as_ended() {
+    let store =
+        tampers!(with_a_timed_hold().await, ExtendClaim, |told: &mut Extended| *told = Extended::Ended(End::Expired));
+    assert_eq!(Run::with(Fault::None).hands_out(&store, "ada\n").await, ["ada,,ended"]);
 }
 
 fn names(directory: &Path) -> Vec<String> {
