@@ -3,6 +3,7 @@
 mod code;
 mod run;
 
+use std::borrow::Cow;
 use std::error::Error as _;
 use std::io;
 use std::iter::successors;
@@ -58,6 +59,9 @@ pub(crate) enum Failure {
     Argument(Error),
     #[error("cannot {}{}: {}", phrase(.0), on(.0), .0.message())]
     Store(Error),
+    /// The record may have been deleted in this version, which the command line did not name.
+    #[error("cannot {}{}: {}", phrase(.error), on(.error), .error.message())]
+    ForgetInDoubt { error: Error, version: u64 },
     #[error("the audit failed: {}", list(.0))]
     Audit(Vec<Mismatch>),
     #[error("the audit of the bank failed: {}", list(.0))]
@@ -150,7 +154,7 @@ impl Failure {
 
     fn of_store(&self) -> Option<&Error> {
         match self {
-            Self::Store(error) => Some(error),
+            Self::Store(error) | Self::ForgetInDoubt { error, .. } => Some(error),
             Self::Run(failure) => failure.inner()?.of_store(),
             _ => None,
         }
@@ -159,16 +163,16 @@ impl Failure {
     /// Returns the message of the server or the system, if the access to the store failed.
     fn cause(&self) -> Option<String> {
         match self {
-            Self::Store(error) if is_about_the_way(error) => root(error),
             Self::Run(failure) => failure.inner()?.cause(),
-            _ => None,
+            _ => self.of_store().filter(|error| is_about_the_way(error)).and_then(root),
         }
     }
 
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Store(error) if is_usage(error) => Exit::BadInput,
-            Self::Store(_) | Self::Audit(_) | Self::BankAudit(_) | Self::Died(_) => Exit::StoreFailed,
+            Self::Store(_) | Self::ForgetInDoubt { .. } => Exit::StoreFailed,
+            Self::Audit(_) | Self::BankAudit(_) | Self::Died(_) => Exit::StoreFailed,
             Self::NotImported(_) | Self::NotTheSame(_) | Self::TakenMeanwhile(_) | Self::EndedMeanwhile(_) => {
                 Exit::StoreFailed
             }
@@ -180,7 +184,20 @@ impl Failure {
         }
     }
 
-    pub(crate) fn help(&self) -> &'static str {
+    /// Returns what the user does next.
+    pub(crate) fn help(&self) -> Cow<'static, str> {
+        match self {
+            // The same command line would delete the record that is there by then, which may be a newer one.
+            Self::ForgetInDoubt { version, .. } => format!(
+                "it may have taken effect: run this again with --version {version}, which deletes no newer record"
+            )
+            .into(),
+            _ => self.advice().into(),
+        }
+    }
+
+    /// Returns the advice that is the same for all failures of this kind.
+    fn advice(&self) -> &'static str {
         match self {
             Self::UrlWithheld => {
                 "give --url; or let the run have STORAGEBOX_URL and --pass-url, if nothing shows its environment"
@@ -200,7 +217,7 @@ impl Failure {
             Self::Run(failure) => failure.help(),
             Self::Print(_) => "the work is done and its files are complete; only the answer could not be shown",
             Self::Argument(_) => "change the argument",
-            Self::Store(error) => help(error),
+            Self::Store(error) | Self::ForgetInDoubt { error, .. } => help(error),
             Self::Audit(_) => {
                 "--out was not written; if another program works with this bank, run without --alone, otherwise \
                  look into the store before you use the items"

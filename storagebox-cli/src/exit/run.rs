@@ -90,7 +90,7 @@ impl RunFailure {
                 "look at what the command did; the same command line shows the run if it is recorded, and runs the \
                  command once more if not"
             }
-            Self::Other(failure) => failure.help(),
+            Self::Other(failure) => failure.advice(),
         }
     }
 

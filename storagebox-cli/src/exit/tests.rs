@@ -1,7 +1,7 @@
 use super::*;
 use crate::step;
 
-fn shown(operation: &'static str, error: Error) -> (String, &'static str, Exit) {
+fn shown(operation: &'static str, error: Error) -> (String, Cow<'static, str>, Exit) {
     let failure = Failure::from(error.during(operation).on("postgres"));
     (failure.to_string(), failure.help(), failure.exit())
 }

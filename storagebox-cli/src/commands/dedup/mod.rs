@@ -8,8 +8,8 @@ mod tests;
 
 use std::io::{self, Write};
 
-use storagebox::dedup::{Forgotten, ListedRecord, Version};
-use storagebox::{Dedup, Store, async_trait};
+use storagebox::dedup::{Entry, Forgotten, ListedRecord, Version};
+use storagebox::{Certainty, Dedup, Store, async_trait};
 
 use super::listing::{self, Cell, Row};
 use super::store_command::{self, Output, StoreCommand};
@@ -93,20 +93,20 @@ async fn replace(args: &Replace, dedup: &Dedup, reserved: &Reserved) -> Result<A
 
 async fn forget(args: &Forget, dedup: &Dedup) -> Result<Answer, Failure> {
     let Forget { record, version } = args;
-    let version = match version {
-        Some(version) => Some(Version::new(*version)),
-        None => current(record, dedup).await?,
-    };
     let forgotten = match version {
-        Some(version) => dedup.forget(&record.id, version).await?,
-        None => Forgotten::Absent,
+        Some(version) => dedup.forget(&record.id, Version::new(*version)).await?,
+        None => forget_current(record, dedup).await?,
     };
     Ok(answers::forgotten(record, &forgotten))
 }
 
-async fn current(record: &OfRecord, dedup: &Dedup) -> storagebox::Result<Option<Version>> {
-    let entry = dedup.get(&record.id).await?;
-    Ok(entry.map(|entry| entry.version))
+/// Deletes the record that is there now, if there is one.
+async fn forget_current(record: &OfRecord, dedup: &Dedup) -> Result<Forgotten, Failure> {
+    let Some(Entry { version, .. }) = dedup.get(&record.id).await? else { return Ok(Forgotten::Absent) };
+    dedup.forget(&record.id, version).await.map_err(|error| match error.certainty() {
+        Certainty::NotApplied => error.into(),
+        Certainty::Unknown => Failure::ForgetInDoubt { error, version: version.number() },
+    })
 }
 
 impl Row for ListedRecord {

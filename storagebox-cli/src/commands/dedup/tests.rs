@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
+use storagebox::layer::Call;
 use storagebox_testkit::Folder;
 
 use super::*;
 use crate::cli::{Cli, Command};
 use crate::commands::asked::{ask, bytes, facts};
-use crate::commands::faulty::{failing, memory};
+use crate::commands::faulty::{After, failing, memory};
 
 fn command(args: &[&str]) -> Records {
     match Cli::parse_from([&["storagebox", "dedup", args[0], "records"], &args[1..]].concat()).command {
@@ -64,6 +65,31 @@ async fn a_record_is_forgotten_only_in_the_given_version() {
     assert_eq!(stale, (Exit::Nothing, told("stale")));
     assert_eq!(answer(&store, &["forget", "order-7"]).await, (Exit::Done, told("forgotten")));
     assert_eq!(answer(&store, &["forget", "order-7"]).await, (Exit::Nothing, told("absent")));
+}
+
+/// Returns the store, which deletes the records that it is asked to, and loses each reply to that.
+fn forgets_in_doubt(store: &Store) -> Store {
+    store.clone().layer(After(|call: &Call<'_>, answer| match call.operation() {
+        "forget" => Err(storagebox::Error::unknown("the reply was lost")),
+        _ => Ok(answer),
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_forget_in_doubt_that_is_repeated_as_advised_deletes_no_newer_record() {
+    let store = memory();
+    answer(&store, &["record", "order-7", "paid", "--op", "ada"]).await;
+    let forget = command(&["forget", "order-7"]);
+    let failure = ask(forget, &forgets_in_doubt(&store), true, &mut vec![]).await.unwrap_err();
+    assert_eq!(failure.exit(), Exit::StoreFailed);
+    let help = failure.help();
+    let (_, advised) = help.split_once("--version ").unwrap_or_else(|| panic!("{help}"));
+    let version: String = advised.chars().take_while(char::is_ascii_digit).collect();
+
+    answer(&store, &["record", "order-7", "sent", "--op", "bob"]).await;
+    let told = answer(&store, &["forget", "order-7", "--version", &version]).await;
+    assert_eq!(told, (Exit::Nothing, json!({ "id": "order-7", "outcome": "stale" })));
+    assert_eq!(answer(&store, &["get", "order-7"]).await, (Exit::Done, self::told("recorded", "sent")));
 }
 
 #[tokio::test]
