@@ -13,6 +13,7 @@ mod losses;
 mod numbers;
 mod outside;
 mod pieces;
+mod promotions;
 mod queue;
 mod readme;
 mod resharding;
