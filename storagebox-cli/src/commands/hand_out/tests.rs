@@ -61,9 +61,8 @@ fn repeats(store: &Store) -> Store {
     let adds = tampers!(store, AddItems, |told: &mut Added| {
         *told = Added { added: 0, already_present: told.added + told.already_present };
     });
-    tampers!(adds, Take, |taken: &mut Taken| match taken {
-        Taken::New(held) => *taken = Taken::Again(held.clone()),
-        _ => {}
+    tampers!(adds, Take, |taken: &mut Taken| if let Taken::New(held) = taken {
+        *taken = Taken::Again(held.clone());
     })
 }
 

@@ -80,6 +80,7 @@ impl Stream {
 
     /// Passes on what comes within `LAST_LOOK`, if the pipe is closed by then or if more than `MOST_HELD` bytes come.
     /// Otherwise drops it, because it is then not the output of the command.
+    #[allow(clippy::disallowed_methods, reason = "processes write in real time")]
     async fn pass_late(&mut self, from: &mut impl Pipe, to: &mut Option<impl AsyncWrite + Unpin>) -> io::Result<()> {
         let mut last_look = pin!(sleep(LAST_LOOK));
         loop {
