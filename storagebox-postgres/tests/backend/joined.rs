@@ -107,7 +107,8 @@ fn a_take_waits_for_the_end_of_a_claim_that_is_being_confirmed() -> Result<()> {
                 let bank = Arc::clone(&bank);
                 tokio::spawn(async move { bank.take(&claim, Hold::Forever).await })
             });
-            until("a take that waits", async || Ok(blocked(&place.database, &place.schema).await? == 1)).await?;
+            let waits = async || Ok(taken.is_finished() || blocked(&place.database, &place.schema).await? == 1);
+            until("a take that waits", waits).await?;
             tell(&mut connection, "COMMIT").await?;
             let expected = Taken::Again(Held { hold: HoldState::Confirmed, ..held });
             assert_eq!(taken.await.map_err(failed)??, expected, "combining: {combining}");
