@@ -38,7 +38,8 @@ pub(super) enum Wire {
 /// How often the longest time for connecting to one node of a cluster fits into the patience.
 // The driver connects to all nodes of the URL at once, then to all nodes of the cluster, and waits both times for the
 // last one. The first call of a namespace may need both connections of the store, so silent nodes can delay it four
-// times. Without time left for the call itself, it would drop the connections, and each later call would begin anew.
+// times. Without time left for the call itself, it would drop the connections, and each later call would
+// connect again from the beginning.
 #[cfg(feature = "cluster")]
 const NODE_SHARES: u32 = 6;
 

@@ -87,8 +87,8 @@ async fn a_forget_in_doubt_that_is_repeated_as_advised_deletes_no_newer_record()
     let version: String = advised.chars().take_while(char::is_ascii_digit).collect();
 
     answer(&store, &["record", "order-7", "sent", "--op", "bob"]).await;
-    let told = answer(&store, &["forget", "order-7", "--version", &version]).await;
-    assert_eq!(told, (Exit::Nothing, json!({ "id": "order-7", "outcome": "stale" })));
+    let forgotten = answer(&store, &["forget", "order-7", "--version", &version]).await;
+    assert_eq!(forgotten, (Exit::Nothing, json!({ "id": "order-7", "outcome": "stale" })));
     assert_eq!(answer(&store, &["get", "order-7"]).await, (Exit::Done, self::told("recorded", "sent")));
 }
 
