@@ -89,7 +89,7 @@ async fn a_forget_in_doubt_that_is_repeated_as_advised_deletes_no_newer_record()
     answer(&store, &["record", "order-7", "sent", "--op", "bob"]).await;
     let forgotten = answer(&store, &["forget", "order-7", "--version", &version]).await;
     assert_eq!(forgotten, (Exit::Nothing, json!({ "id": "order-7", "outcome": "stale" })));
-    assert_eq!(answer(&store, &["get", "order-7"]).await, (Exit::Done, self::told("recorded", "sent")));
+    assert_eq!(answer(&store, &["get", "order-7"]).await, (Exit::Done, told("recorded", "sent")));
 }
 
 #[tokio::test]
