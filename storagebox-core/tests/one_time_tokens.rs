@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use storagebox_core::layer::{Call, Layer, Layered, Next, Response};
 use storagebox_core::{
-    Backend, Begun, DedupId, OneTimeTokens, OpId, Payload, Result, TokenBegun, TokenLease, async_trait,
+    Backend, Begun, Certainty, DedupId, Error, ErrorKind, OneTimeTokens, OpId, Payload, Result, TokenBegun, TokenLease,
+    async_trait,
 };
 use storagebox_memory::MemoryStore;
 
@@ -52,5 +53,33 @@ async fn begin_returns_replayed_or_gone_if_the_token_is_used_meanwhile() -> Resu
         let others_between = Layered::new(Arc::new(store), Arc::new(meanwhile));
         assert_eq!(tokens_of(&others_between)?.begin("token", caller, LEASE).await?, expected);
     }
+    Ok(())
+}
+
+/// A layer that reads no record.
+#[derive(Debug)]
+struct ReadsNothing;
+
+#[async_trait]
+impl Layer for ReadsNothing {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        match call.operation() {
+            "get" => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
+            _ => next.run().await,
+        }
+    }
+}
+
+/// Regression: the error said that nothing was applied.
+#[tokio::test]
+async fn repeated_commit_that_cannot_read_its_result_is_a_doubt() -> Result<()> {
+    let store = MemoryStore::new();
+    let tokens = tokens_of(&store)?;
+    tokens.create(["token"]).await?;
+    let TokenBegun::Started(held) = tokens.begin("token", "ada", LEASE).await? else { panic!("nobody is here") };
+    let _ = tokens.commit(&held, "session").await?;
+    let reads_nothing = Layered::new(Arc::new(store), Arc::new(ReadsNothing));
+    let error = tokens_of(&reads_nothing)?.commit(&held, "session").await.unwrap_err();
+    assert_eq!(error.certainty(), Certainty::Unknown);
     Ok(())
 }

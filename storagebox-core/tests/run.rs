@@ -12,7 +12,7 @@ use storagebox::parts::RunOptions;
 use storagebox::time::{Timer, TokioTimer};
 use storagebox::values::DedupId;
 use storagebox::{
-    Error, ErrorKind, MemoryStore, OpId, Payload, Ran, Result, Retry, async_trait,
+    Error, ErrorKind, MemoryStore, OpId, Payload, Ran, Result, Retention, Retry, async_trait,
     layer::{Call, Layer, LayeredPart, Next, Response},
     parts::{Backend, LeaseRepo, run, run_to_end},
 };
@@ -305,5 +305,38 @@ async fn lease_is_extended_in_time_if_the_first_answer_was_lost() -> Result<()> 
     let options = RunOptions::default().lease(lease);
     let ran = run(&slow, &TokioTimer, &id, &options, async |_| works_alone(&*leases, &id, lease).await).await;
     assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
+    Ok(())
+}
+
+/// A layer that loses the reply of the first attempt to record a result, and makes the next attempt 70 seconds later.
+#[derive(Debug, Default)]
+struct LateRecord(AtomicUsize);
+
+#[async_trait]
+impl Layer for LateRecord {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        if call.operation() != "complete" {
+            return next.run().await;
+        }
+        if self.0.fetch_add(1, Ordering::SeqCst) == 0 {
+            let _ = next.run().await?;
+            return Err(Error::unknown("lost"));
+        }
+        TokioTimer.sleep(Duration::from_secs(70)).await;
+        next.run().await
+    }
+}
+
+/// Regression: the run was `Fenced`, which says that its result was not recorded.
+#[tokio::test(start_paused = true)]
+async fn result_that_expired_before_its_recording_was_confirmed_is_a_doubt() -> Result<(), Box<dyn std::error::Error>> {
+    let leases = behind(Arc::<LateRecord>::default(), &jobs()?);
+    let id = DedupId::new("invoice-7")?;
+    let work = async |_fence| Ok::<_, Error>("done");
+    for (keep, is_doubt) in [(Retention::For(Duration::from_secs(60)), true), (Retention::Forever, false)] {
+        let options = RunOptions::default().retention(keep);
+        let ran = run(&leases, &TokioTimer, &id, &options, work).await;
+        assert_eq!(ran.is_err(), is_doubt, "{ran:?}");
+    }
     Ok(())
 }

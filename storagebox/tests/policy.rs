@@ -250,7 +250,8 @@ impl Layer for Refuses {
     }
 }
 
-/// The policy limits neither the attempts nor their rate, so only the deadline can end the call.
+/// The policy limits neither the attempts nor their rate, so only the deadline can end the call. Every attempt was
+/// surely refused, so the call was, too.
 #[tokio::test]
 async fn retries_without_a_limit_end_at_the_deadline() -> Result<()> {
     let refuses = Arc::new(Refuses::default());
@@ -258,8 +259,34 @@ async fn retries_without_a_limit_end_at_the_deadline() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(Arc::clone(&refuses)).with_retry(retry);
     let store = store.with_deadline(Duration::from_millis(10));
     let error = store.bank("vouchers")?.assign("ada").await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied));
     assert!(refuses.0.load(Ordering::SeqCst) > 1);
+    Ok(())
+}
+
+/// Fails each attempt after ten seconds, as a backend does that finds no connection within its call timeout. Loses the
+/// attempt with this number.
+#[derive(Debug)]
+struct Slow(usize, AtomicUsize);
+
+#[async_trait]
+impl Layer for Slow {
+    async fn call(&self, _: &Call<'_>, _: Next<'_>) -> Result<Response> {
+        TokioTimer.sleep(Duration::from_secs(10)).await;
+        let is_lost = self.1.fetch_add(1, Ordering::SeqCst) == self.0;
+        Err(if is_lost { Error::unknown("lost") } else { Error::new(ErrorKind::Contention, "no connection") })
+    }
+}
+
+/// Regression: the deadline cut off the third of three attempts that could not be sent, so the call was a doubt.
+#[tokio::test(start_paused = true)]
+async fn deadline_makes_no_doubt_of_refused_attempts() -> Result<()> {
+    for (lost, attempts, expected) in [(usize::MAX, 2, Certainty::NotApplied), (0, 2, Certainty::Unknown)] {
+        let slow = Arc::new(Slow(lost, AtomicUsize::new(0)));
+        let store = Store::new(MemoryStore::new()).layer(Arc::clone(&slow));
+        let error = store.bank("vouchers")?.assign("ada").await.unwrap_err();
+        assert_eq!((error.certainty(), slow.1.load(Ordering::SeqCst)), (expected, attempts), "{error}");
+    }
     Ok(())
 }
 
@@ -370,20 +397,28 @@ impl Layer for DeniesTakes {
     }
 }
 
-/// `recover` reads a damaged record before or after it has assigned an item.
+fn denied_takes(store: &Store) -> Store {
+    store.clone().layer(DeniesTakes)
+}
+
+/// Whether `recover` reads a damaged record before or after the others, it finishes the others.
 #[tokio::test]
-async fn certainty_of_a_recover_error_depends_on_earlier_assignments() -> Result<()> {
+async fn recovery_goes_past_records_that_cannot_be_finished() -> Result<()> {
     let store = Store::new(MemoryStore::new());
     store.bank("vouchers")?.add((0..20).map(|number| format!("SAVE-{number}"))).await?;
-    let denied = store.clone().layer(DeniesTakes).deduplicator("given", ["vouchers"])?;
+    let denied = denied_takes(&store).deduplicator("given", ["vouchers"])?;
     for number in 0..20 {
         assert!(denied.assign(format!("customer-{number}"), "vouchers").await.is_err());
     }
     let _ = store.dedup("given")?.record("damaged", "by hand").keep(Retention::Forever).by("a stranger").await?;
-    let error = store.deduplicator("given", ["vouchers"])?.recover(None, 100).await.unwrap_err();
-    let given = store.bank("vouchers")?.counts().await?.held;
-    let expected = if given > 0 { Certainty::Unknown } else { Certainty::NotApplied };
-    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, expected), "{given} given");
+    let recovery = store.deduplicator("given", ["vouchers"])?.recover(None, 100).await?;
+    assert_eq!((recovery.seen, recovery.finished), (21, 20));
+    assert_eq!(recovery.failed.iter().map(Error::kind).collect::<Vec<_>>(), [ErrorKind::Corrupt]);
+    let other_banks = store.deduplicator("other", ["vouchers", "tickets"])?;
+    assert!(denied_takes(&store).deduplicator("other", ["tickets"])?.assign("ada", "tickets").await.is_err());
+    let unknown_bank = store.deduplicator("other", ["vouchers"])?.recover(None, 1).await?;
+    assert_eq!(unknown_bank.failed.iter().map(Error::kind).collect::<Vec<_>>(), [ErrorKind::InvalidInput]);
+    assert_eq!(other_banks.recover(None, 1).await?.given_up, 1);
     Ok(())
 }
 

@@ -32,7 +32,7 @@ async fn carry_on(world: &World, id: &str, class: &str, way: Way) -> Result<Assi
     match way {
         Way::Retry => assign(&fresh, id, class).await,
         Way::Recover => {
-            recover_all(&fresh, 3).await?;
+            let _ = recover_all(&fresh, 3).await?;
             let left = recover_all(&fresh, 100).await?;
             // The dropped call may still have been in flight, and have written its intent too late for the recovery.
             ensure!(left.finished + left.given_up <= 1, "{left:?} was abandoned after a recovery");
@@ -106,7 +106,7 @@ pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &Worl
         while at.is_dropped(&mut told).await? {
             let class = if way == Way::AnotherBank { "friday" } else { "monday" };
             if way == Way::Recover {
-                recover_all(&desk(&*world.client().await?)?, 100).await?;
+                let _ = recover_all(&desk(&*world.client().await?)?, 100).await?;
                 ensure_settled(world, &told, seats).await?;
             }
             add_seats(&**world.store(), class, seats..seats + 1).await?;
@@ -160,7 +160,7 @@ async fn drop_recovery_at(world: &World, far: &Deduplicator, told: &mut Told, po
         ensure_eq!((recovery.finished, recovery.given_up), (1, 1), "ids that were finished, and given up");
     }
     let fresh = desk(&*world.client().await?)?;
-    recover_all(&fresh, 100).await?;
+    let _ = recover_all(&fresh, 100).await?;
     let left = recover_all(&fresh, 100).await?;
     ensure_eq!((left.finished, left.given_up), (0, 0), "abandoned records after a second recovery");
     for kind in ["served", "unserved"] {

@@ -119,6 +119,7 @@ async fn recover_all(desk: &Deduplicator, limit: usize) -> Result<Recovery, Fail
     let (mut total, mut cursor) = (Recovery::default(), None);
     loop {
         let page = desk.recover(cursor.as_ref(), limit).await?;
+        ensure!(page.failed.is_empty(), "recovery could not finish {:?}", page.failed);
         total.seen += page.seen;
         total.finished += page.finished;
         total.given_up += page.given_up;
@@ -127,6 +128,11 @@ async fn recover_all(desk: &Deduplicator, limit: usize) -> Result<Recovery, Fail
             return Ok(total);
         }
     }
+}
+
+/// Returns how many records were seen, finished and given up.
+fn counts(recovery: &Recovery) -> [u64; 3] {
+    [recovery.seen, recovery.finished, recovery.given_up]
 }
 
 type Told = BTreeMap<String, Item>;

@@ -65,6 +65,7 @@ fn recover(dedup: &Deduplicator, world: &mut World) -> Result<(), Violation> {
     loop {
         let recovery = now(dedup.recover(cursor.as_ref(), 1));
         world.tell(|| format!("recovery: {recovery:?}"));
+        assert!(recovery.failed.is_empty(), "{recovery:?}");
         cursor = recovery.next;
         if cursor.is_none() {
             break;

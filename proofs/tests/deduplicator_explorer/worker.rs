@@ -176,6 +176,7 @@ impl Current {
 async fn recover(dedup: Deduplicator) -> Result<Done> {
     let recovery = dedup.recover(None, 1).await?;
     assert_eq!(recovery.next, None, "the gate lists one page");
+    assert!(recovery.failed.is_empty(), "{recovery:?}");
     Ok(Done::Recovered)
 }
 

@@ -76,24 +76,32 @@ impl Retry {
         Fut: Future<Output = Result<T>>,
     {
         let first = Attempt::first();
-        self.repeat(timer, |is_any_lost| call(first.after_lost(is_any_lost))).await
-    }
-
-    /// Makes the call, with retries. The argument of `call` says whether an earlier attempt was lost.
-    pub(crate) async fn repeat<T, Fut>(&self, timer: &dyn Timer, call: impl FnMut(bool) -> Fut) -> Result<T>
-    where
-        Fut: Future<Output = Result<T>>,
-    {
+        let call = |is_any_lost| call(first.after_lost(is_any_lost));
         repeat(false, Delays(self.delays()), |delay| timer.sleep(delay), call).await
     }
 
+    /// Makes the call, with retries. The argument of `call` says whether an earlier attempt was lost. Makes no further
+    /// attempt after the time `end`, nor one that would probably be lost at that time.
+    pub(crate) async fn repeat_until<T, Fut>(
+        &self,
+        timer: &dyn Timer,
+        end: Option<Duration>,
+        call: impl FnMut(bool) -> Fut,
+    ) -> Result<T>
+    where
+        Fut: Future<Output = Result<T>>,
+    {
+        let backoff = Until { delays: Delays(self.delays()), timer, end, begun: timer.now(), is_any_lost: false };
+        repeat(false, backoff, |delay| timer.sleep(delay), call).await
+    }
+
     /// Makes the call, with retries until the time `end`. A policy without pauses gets the default pauses after
-    /// `attempts` attempts.
+    /// `attempts` attempts. The argument of `call` says whether an earlier attempt was lost.
     pub(crate) async fn call_until<T, Fut>(
         &self,
         timer: &dyn Timer,
         end: Duration,
-        mut call: impl FnMut() -> Fut,
+        call: impl FnMut(bool) -> Fut,
     ) -> Result<T>
     where
         Fut: Future<Output = Result<T>>,
@@ -106,7 +114,7 @@ impl Retry {
             let left = end.saturating_sub(timer.now());
             (!left.is_zero()).then(|| delay.min(left))
         });
-        repeat(false, Delays(delays), |delay| timer.sleep(delay), |_| call()).await
+        repeat(false, Delays(delays), |delay| timer.sleep(delay), call).await
     }
 
     fn delays(&self) -> impl Iterator<Item = Duration> + use<> {
@@ -129,6 +137,29 @@ impl<I: Iterator<Item = Duration> + Send> Backoff for Delays<I> {
     fn after(&mut self, error: &Error) -> Option<Duration> {
         let delay = self.0.next();
         delay.filter(|_| error.is_retryable())
+    }
+}
+
+/// The pauses between the attempts of a call that ends at a time.
+struct Until<'a, I> {
+    delays: Delays<I>,
+    timer: &'a dyn Timer,
+    end: Option<Duration>,
+    /// When the latest attempt began.
+    begun: Duration,
+    is_any_lost: bool,
+}
+
+impl<I: Iterator<Item = Duration> + Send> Backoff for Until<'_, I> {
+    fn after(&mut self, error: &Error) -> Option<Duration> {
+        let delay = self.delays.after(error)?;
+        let next = self.timer.now().saturating_add(delay);
+        let lasted = next.saturating_sub(delay).saturating_sub(self.begun);
+        self.begun = next;
+        self.is_any_lost |= error.certainty() == Certainty::Unknown;
+        // An attempt that is cut off would turn a certain refusal into a doubt. A doubt it may still resolve.
+        let lasts = if self.is_any_lost { Duration::ZERO } else { lasted };
+        self.end.is_none_or(|end| next.saturating_add(lasts) < end).then_some(delay)
     }
 }
 

@@ -37,6 +37,9 @@ const MAX_STATES: usize = 64;
 ///   abandoned records.
 /// - A-4 an id whose bank was empty may choose another bank.
 ///
+/// Requirement: the banks remember ended claims for longer than any call lasts. A call that sleeps longer, in a machine
+/// that was suspended, may leave an item held that no record names.
+///
 /// # Cancel safety
 ///
 /// Dropping a call at any point is the same as a crash after some step: call again with the same id.
@@ -108,7 +111,8 @@ impl Assigned {
 
 /// The result of [`Deduplicator::recover`], or of [`OneTimeTokens::recover`](crate::OneTimeTokens::recover), for one
 /// page of records.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
+#[must_use = "some records may have failed, and `next` may be a further page"]
 pub struct Recovery {
     /// The number of records read.
     pub seen: u64,
@@ -116,13 +120,22 @@ pub struct Recovery {
     pub finished: u64,
     /// The number of abandoned records whose bank was empty; they now hold nothing.
     pub given_up: u64,
+    /// The errors of the records that cannot be finished, one for each. They stay as they are.
+    pub failed: Vec<Error>,
     /// The cursor of the next page, or `None` at the end.
     pub next: Option<Cursor>,
 }
 
 impl Recovery {
-    fn has_changed(&self) -> bool {
-        self.finished + self.given_up > 0
+    /// Adds the error of a record. Returns an error that other records of the page would meet too.
+    pub(super) fn add_failed(&mut self, error: Error) -> Result<()> {
+        match error.kind() {
+            ErrorKind::Corrupt | ErrorKind::InvalidInput | ErrorKind::Misconfigured => {
+                self.failed.push(error);
+                Ok(())
+            }
+            _ => Err(error.after_unresolved()),
+        }
     }
 }
 
@@ -187,8 +200,9 @@ impl Deduplicator {
     ///
     /// # Guarantees
     ///
-    /// - afterwards no record of the page is in an intermediate state, and no item is held without an owner. Live
-    ///   callers are not disturbed: they continue from the new state.
+    /// - afterwards no record of the page is in an intermediate state but those that [`failed`](Recovery::failed):
+    ///   their bank is not one of this deduplicator, or they cannot be read. Live callers are not disturbed: they
+    ///   continue from the new state.
     ///
     /// # Cancel safety
     ///
@@ -196,26 +210,31 @@ impl Deduplicator {
     ///
     /// # Errors
     ///
-    /// The errors of the stores, and `Corrupt` for a record that cannot be read. Records of the page that were finished
-    /// before an error stay finished, so the certainty is then `Unknown`.
+    /// The errors of the stores. Records of the page that were finished before an error stay finished, so the certainty
+    /// is then `Unknown`.
     pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
         let page = self.records.list(cursor, limit).await?;
         let mut recovery = Recovery { next: page.next, ..Recovery::default() };
         for listed in page.entries {
             recovery.seen += 1;
-            let observed = Observed::read(&listed.id, &listed.entry);
-            let observed =
-                observed.map_err(|error| if recovery.has_changed() { error.after_unresolved() } else { error })?;
-            if !observed.state.is_abandoned() {
-                continue;
-            }
-            let mut call = Assignment { dedup: self, id: &listed.id, wanted: None, found_empty: true, wrote: None };
-            match call.carry_on(observed).await.map_err(Error::after_unresolved)? {
-                Assigned::Empty => recovery.given_up += 1,
-                Assigned::New { .. } | Assigned::Again { .. } => recovery.finished += 1,
+            match self.recovered(&listed.id, &listed.entry).await {
+                Ok(None) => {}
+                Ok(Some(Assigned::Empty)) => recovery.given_up += 1,
+                Ok(Some(Assigned::New { .. } | Assigned::Again { .. })) => recovery.finished += 1,
+                Err(error) => recovery.add_failed(error)?,
             }
         }
         Ok(recovery)
+    }
+
+    /// Finishes a record. Returns `None` if nothing was left to do.
+    async fn recovered(&self, id: &DedupId, entry: &Entry) -> Result<Option<Assigned>> {
+        let observed = Observed::read(id, entry)?;
+        if !observed.state.is_abandoned() {
+            return Ok(None);
+        }
+        let mut call = Assignment { dedup: self, id, wanted: None, found_empty: true, wrote: None };
+        call.carry_on(observed).await.map(Some).map_err(Error::after_unresolved)
     }
 
     fn bank_named(&self, name: &Namespace) -> Result<&Arc<dyn ItemBank>> {

@@ -165,14 +165,11 @@ impl Processor {
     pub async fn process(&self, message: &Message) -> Result<Outcome, ProcessError> {
         let guard = Guard::of(message, &self.guards.missing)?;
         for round in 0..MAX_ROUNDS {
-            let outcome = self.round(message, &guard).await;
-            // A commit that was repeated after a lost answer returns `Conflict` although it was applied.
-            let outcome = if round == 0 { outcome } else { outcome.map_err(ProcessError::after_a_commit) };
-            if let Some(outcome) = outcome? {
+            if let Some(outcome) = after_rounds(round, self.round(message, &guard).await)? {
                 return Ok(outcome);
             }
         }
-        Err(contention(message).into())
+        after_rounds(MAX_ROUNDS, Err(contention(message).into()))
     }
 
     /// Finishes a message whose worker crashed, without the message: for an entry that `pending` lists. Returns `None`
@@ -217,19 +214,25 @@ impl Processor {
         if guard == Guard::Open {
             return Err(Error::invalid("message", "carries no token, so its copies cannot be recognised").into());
         }
-        for _ in 0..MAX_ROUNDS {
-            let (opened, is_open) = self.open(message, &guard).await?;
-            if let Some(entry) = opened.entry {
-                return self.abandon_begun(message, entry).await;
-            }
-            if !is_open {
-                return Ok(Abandoned::AlreadyOver);
-            }
-            if self.store(message, &guard, &opened, Decision::keep()).await?.is_some() {
-                return Ok(Abandoned::Abandoned);
+        for round in 0..MAX_ROUNDS {
+            if let Some(abandoned) = after_rounds(round, self.abandon_round(message, &guard).await)? {
+                return Ok(abandoned);
             }
         }
-        Err(contention(message).into())
+        after_rounds(MAX_ROUNDS, Err(contention(message).into()))
+    }
+
+    /// Tries once to give up the message. Returns `None` if another message or a copy was committed meanwhile.
+    async fn abandon_round(&self, message: &Message, guard: &Guard) -> Result<Option<Abandoned>, ProcessError> {
+        let (opened, is_open) = self.open(message, guard).await?;
+        if let Some(entry) = opened.entry {
+            return self.abandon_begun(message, entry).await.map(Some);
+        }
+        if !is_open {
+            return Ok(Some(Abandoned::AlreadyOver));
+        }
+        let stored = self.store(message, guard, &opened, Decision::keep()).await?;
+        Ok(stored.map(|_| Abandoned::Abandoned))
     }
 
     /// Finishes the message if its entry has no messages to send, and otherwise returns `Pending`.
@@ -431,6 +434,12 @@ impl Begun {
             commit.ok_or_else(|| Error::corrupt(format_args!("the entry of {message:?}"), "it has no commit"))?;
         Ok(Self { id: EntryId { key: entity.clone(), message: message.clone(), commit }, content, entry })
     }
+}
+
+/// Returns what a call that has tried this many rounds before returns.
+fn after_rounds<T>(rounds: usize, outcome: Result<T, ProcessError>) -> Result<T, ProcessError> {
+    // A commit that was repeated after a lost answer returns `Conflict` although it was applied.
+    if rounds == 0 { outcome } else { outcome.map_err(ProcessError::after_a_commit) }
 }
 
 fn contention(message: &Message) -> Error {

@@ -1,6 +1,13 @@
 //! Messages that are given up, or finished by another worker.
 
-use storagebox_core::{Abandoned, BoxError, Certainty, Decision, Message, Outcome, Payload, ProcessError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use storagebox_core::layer::{Call, Layer, Layered, Next, Response};
+use storagebox_core::{
+    Abandoned, BoxError, Certainty, Committed, Decision, Error, ErrorKind, Message, Outcome, Payload, ProcessError,
+    Result, async_trait,
+};
 
 use crate::endpoint::{Endpoint, Sends};
 
@@ -133,4 +140,33 @@ async fn failed_abandon_call_is_finished_by_the_next_abandon_call() {
     assert_eq!(processor.abandon(&message).await.unwrap(), Abandoned::AlreadyOver);
     assert!(endpoint.is_clean(&message).await);
     assert_eq!(processor.process(&message).await.unwrap(), Outcome::Duplicate { cleaned: false });
+}
+
+/// A layer that answers `Conflict` to the first commit although it was applied, as after a lost reply, and fails from
+/// then on.
+#[derive(Debug, Default)]
+struct AppliedConflict(AtomicBool);
+
+#[async_trait]
+impl Layer for AppliedConflict {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        if self.0.load(Ordering::SeqCst) {
+            return Err(Error::new(ErrorKind::Unavailable, "it is down"));
+        }
+        let answer = next.run().await?;
+        let is_commit = call.operation() == "commit";
+        self.0.store(is_commit, Ordering::SeqCst);
+        Ok(if is_commit { Response::Commit(Committed::Conflict) } else { answer })
+    }
+}
+
+/// Regression: the error said that nothing was applied.
+#[tokio::test]
+async fn abandon_that_fails_after_a_commit_is_a_doubt() {
+    let mut endpoint = Endpoint::new(false, false);
+    let message = endpoint.message("m").await;
+    endpoint.store = Arc::new(Layered::new(endpoint.store, Arc::<AppliedConflict>::default()));
+    let failed = endpoint.processor(Sends(1)).abandon(&message).await.unwrap_err();
+    let ProcessError::Store(error) = failed else { panic!("{failed:?}") };
+    assert_eq!(error.certainty(), Certainty::Unknown);
 }

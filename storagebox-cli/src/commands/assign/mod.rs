@@ -40,12 +40,14 @@ impl StoreCommand for Recover {
     /// Recovers page by page, so that a signal can interrupt the command between two pages.
     async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let deduplicator = store.deduplicator(&self.of.name, &self.from.banks)?;
-        let (mut total, mut cursor) = (Recovery::default(), None);
+        let (mut total, mut failed, mut cursor) = (Recovery::default(), 0_u64, None);
         loop {
             let page = deduplicator.recover(cursor.as_ref(), PAGE).await.map_err(|error| error.during(RECOVER))?;
             total.seen += page.seen;
             total.finished += page.finished;
             total.given_up += page.given_up;
+            failed += page.failed.len() as u64;
+            total.failed.extend(page.failed.into_iter().take(usize::from(total.failed.is_empty())));
             cursor = page.next;
             if cursor.is_none() {
                 break;
@@ -53,6 +55,8 @@ impl StoreCommand for Recover {
             tokio::task::yield_now().await;
         }
         let answer = Answer::new(Exit::Done).text("namespace", &self.of.name).figure("seen", total.seen);
-        out.print(answer.figure("finished", total.finished).figure("given_up", total.given_up))
+        let answer = answer.figure("finished", total.finished).figure("given_up", total.given_up);
+        let exit = out.print(answer.figure("failed", failed))?;
+        total.failed.pop().map_or(Ok(exit), |first| Err(first.during(RECOVER).into()))
     }
 }

@@ -49,7 +49,7 @@ async fn recover_finishes_the_assignment_of_a_crashed_caller() {
     // The first call records the intent, and the second call takes the item.
     let crashed = stops_after(&store, 1).deduplicator("seats", ["monday"]).unwrap();
     crashed.assign("ada", "monday").await.unwrap_err();
-    let recovered = json!({ "namespace": "seats", "seen": 1, "finished": 1, "given_up": 0 });
+    let recovered = json!({ "namespace": "seats", "seen": 1, "finished": 1, "given_up": 0, "failed": 0 });
     assert_eq!(answer(&store, &["recover", "seats", "--bank", "monday"]).await, recovered);
     let ada = answer(&store, &["assign", "seats", "ada", "--bank", "monday"]).await;
     assert_eq!(ada, assigned("ada", "again", "monday", "seat-1"));

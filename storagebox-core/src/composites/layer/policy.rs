@@ -34,8 +34,9 @@ use crate::values::time::Timer;
 ///
 /// # Errors
 ///
-/// After the deadline `OutcomeUnknown`, as for a backend's own call timeout; `Unavailable` for a [`Read`](Kind::Read),
-/// which applied nothing.
+/// `OutcomeUnknown` if an attempt is not answered before the deadline, as for a backend's own call timeout;
+/// `Unavailable` for a [`Read`](Kind::Read), which applied nothing. As long as no attempt was lost, no attempt begins
+/// that would end after the deadline if it took as long as the one before: the call ends with that attempt's error.
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// How often a call is retried; `None` makes a single attempt.
@@ -49,9 +50,11 @@ pub struct Policy {
 #[async_trait]
 impl Layer for Policy {
     async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
-        match self.deadline.filter(|_| call.kind() != Kind::Batch) {
-            Some(within) => self.bounded(within, call, next).await,
-            None => self.attempts(call, next).await,
+        let begun = self.timer.now();
+        let end = self.deadline.filter(|_| call.kind() != Kind::Batch).map(|within| begun.saturating_add(within));
+        match self.retry {
+            Some(retry) => self.attempts(retry, begun, end, call, next).await,
+            None => self.bounded(end, call, next.run()).await,
         }
     }
 
@@ -61,33 +64,45 @@ impl Layer for Policy {
 }
 
 impl Policy {
-    async fn bounded(&self, within: Duration, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
-        // Lazy: a call that is answered at once does not start the timer.
-        let over = async { self.timer.sleep(within).await };
-        match first_of(self.attempts(call, next), over).await {
-            First::Left(answer) => answer,
-            First::Right(()) => {
-                let message = format!("there was no answer within {within:?}");
-                Err(Error::new(call.kind().of_no_answer(), message).during(call.operation()).on(call.backend))
-            }
-        }
-    }
-
-    async fn attempts(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
-        let Some(retry) = self.retry else { return next.run().await };
+    async fn attempts(
+        &self,
+        retry: Retry,
+        begun: Duration,
+        end: Option<Duration>,
+        call: &Call<'_>,
+        next: Next<'_>,
+    ) -> Result<Response> {
         let (timer, span, number) = (&*self.timer, span(call), AtomicU32::new(0));
-        let first = timer.now();
         let attempts =
-            Attempts::new(call.request.is_repeated(), call.remembered_for(), || timer.now().saturating_sub(first));
+            Attempts::new(call.request.is_repeated(), call.remembered_for(), || timer.now().saturating_sub(begun));
         let attempt = |is_any_lost| {
-            let made = next.after_lost(is_any_lost).run();
+            let made = self.bounded(end, call, next.after_lost(is_any_lost).run());
             let attempt = async {
                 count(&span, &number);
                 made.await.inspect_err(|error| debug!(%error, "an attempt failed"))
             };
             attempts.make(|left| timer.sleep(left), attempt)
         };
-        retry.repeat(timer, attempt).instrument(span.clone()).await
+        retry.repeat_until(timer, end, attempt).instrument(span.clone()).await
+    }
+
+    /// Ends an attempt at the deadline of its call.
+    async fn bounded(
+        &self,
+        end: Option<Duration>,
+        call: &Call<'_>,
+        attempt: impl Future<Output = Result<Response>>,
+    ) -> Result<Response> {
+        let Some(end) = end else { return attempt.await };
+        // Lazy: an attempt that is answered at once does not start the timer.
+        let over = async { self.timer.sleep(end.saturating_sub(self.timer.now())).await };
+        match first_of(attempt, over).await {
+            First::Left(answer) => answer,
+            First::Right(()) => {
+                let message = format!("there was no answer within {:?}", self.deadline.unwrap_or_default());
+                Err(Error::new(call.kind().of_no_answer(), message).during(call.operation()).on(call.backend))
+            }
+        }
     }
 }
 

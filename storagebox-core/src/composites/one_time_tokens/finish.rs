@@ -27,22 +27,20 @@ impl OneTimeTokens {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the limit is 0 or the cursor cannot be read; `Corrupt` for a record that cannot be read. The
-    /// other records of the page are finished before the first error is returned. A page whose record cannot be read
-    /// fails again until the record is removed; a greater limit goes past it.
+    /// `InvalidInput` if the limit is 0 or the cursor cannot be read, and the errors of the store. A record that cannot
+    /// be read is one of those that [`failed`](Recovery::failed).
     pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
         let page = self.records.list(cursor, limit).await?;
         let mut recovery = Recovery { next: page.next, ..Recovery::default() };
-        let mut failed = None;
         for listed in page.entries {
             recovery.seen += 1;
             let Some(token) = Places::unfinished(&listed.id) else { continue };
             match self.recovered(token, &listed.entry).await {
                 Ok(()) => recovery.finished += 1,
-                Err(error) => failed = failed.or(Some(error)),
+                Err(error) => recovery.add_failed(error)?,
             }
         }
-        failed.map_or(Ok(recovery), Err)
+        Ok(recovery)
     }
 
     async fn recovered(&self, token: Result<TokenId>, committed: &Entry) -> Result<()> {

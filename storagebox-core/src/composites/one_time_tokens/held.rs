@@ -45,9 +45,10 @@ impl OneTimeTokens {
 
     /// Returns `Committed` if this lease has committed before, and otherwise `Fenced`.
     async fn committed_before(&self, lease: &TokenLease, places: &Places) -> Result<TokenCommitted> {
-        // A finished commit has left only the record of its result.
-        let Some(entry) = self.records.get(&places.result).await? else { return Ok(TokenCommitted::Fenced) };
-        let used = Used::decode(&entry, &lease.token)?;
+        // A finished commit has left only the record of its result. A lost attempt of this call may have made it.
+        let kept = self.records.get(&places.result).await.map_err(Error::after_unresolved)?;
+        let Some(entry) = kept else { return Ok(TokenCommitted::Fenced) };
+        let used = Used::decode(&entry, &lease.token).map_err(Error::after_unresolved)?;
         Ok(if used.op == lease.op { TokenCommitted::Committed(used.result) } else { TokenCommitted::Fenced })
     }
 

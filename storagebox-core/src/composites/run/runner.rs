@@ -17,7 +17,7 @@ use crate::backend::race::{First, first_of, let_others_on};
 use crate::contract::lease_repo::{Begun, Completed, Lease, LeaseExtended, LeaseRepo};
 use crate::values::error::{Error, Result};
 use crate::values::ids::{Ids, RandomIds};
-use crate::values::time::{Timer, checked_duration};
+use crate::values::time::{Retention, Timer, checked_duration};
 use crate::values::value::{DedupId, OpId, Payload};
 
 /// The longest wait between two checks of another runner's lease.
@@ -116,14 +116,27 @@ impl Runner<'_> {
 
     async fn complete(&self, lease: &Lease, result: &Payload) -> Result<Ran> {
         let Self { repo, timer, options } = self;
-        let end = timer.now().saturating_add(options.record_within);
-        let call = || repo.complete(lease, result, options.retention);
+        let begun = timer.now();
+        let end = begun.saturating_add(options.record_within);
+        let call = |is_any_lost| async move {
+            let completed = repo.complete(lease, result, options.retention).await?;
+            Ok((completed, is_any_lost))
+        };
         let completed = options.retry.call_until(*timer, end, call).await;
         // The work was done, so no error may say that nothing was applied.
-        Ok(match completed.map_err(Error::after_unresolved)? {
-            Completed::Completed(entry) | Completed::Again(entry) => result::to_ran(entry.value, Ran::Done),
-            Completed::Fenced => Ran::Fenced,
-        })
+        let (completed, is_any_lost) = completed.map_err(Error::after_unresolved)?;
+        match completed {
+            Completed::Completed(entry) | Completed::Again(entry) => Ok(result::to_ran(entry.value, Ran::Done)),
+            Completed::Fenced if is_any_lost && self.keeps_less_than(timer.now().saturating_sub(begun)) => {
+                Err(Error::unknown("a lost attempt may have recorded the result, which has expired since"))
+            }
+            Completed::Fenced => Ok(Ran::Fenced),
+        }
+    }
+
+    /// Returns whether a result that was recorded this long ago may have expired.
+    fn keeps_less_than(&self, age: Duration) -> bool {
+        matches!(self.options.retention, Retention::For(kept) if kept <= age)
     }
 
     /// Aborts the lease, and ignores an error.
