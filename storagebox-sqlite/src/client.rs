@@ -32,6 +32,7 @@ use crate::error;
 
 pub(crate) use call::{BoxFuture, Call, Make, Once};
 pub(crate) use connections::Connections;
+pub(crate) use file::is_denied;
 pub(crate) use joined::OpenTransaction;
 pub(crate) use library::check_writable;
 pub(crate) use namespaces::{Kind, OpenNamespace};

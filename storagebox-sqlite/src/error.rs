@@ -6,6 +6,8 @@ use std::path::Path;
 
 use storagebox_core::{Certainty, Error, ErrorKind, Result};
 
+use crate::client::is_denied;
+
 /// The kind and the message of each known primary result code.
 const CODES: &[(i32, ErrorKind, &str)] = &[
     (1, ErrorKind::NotSetUp, "the file has no storagebox tables, or not all of them"),
@@ -116,7 +118,8 @@ const FOREIGN_KEY: i32 = 787;
 pub(crate) fn passes(error: sqlx::Error, path: Option<&Path>, are_few: bool) -> Result<(), Error> {
     let (is_busy, is_unopened) = (is_busy(&error), primary(&error) == Some(CANNOT_OPEN));
     let explained = opening(error, path);
-    let was_being_made = is_unopened && explained.kind() == ErrorKind::Denied && are_few;
+    let is_there = path.is_some() && matches!(explained.kind(), ErrorKind::Denied | ErrorKind::Unavailable);
+    let was_being_made = is_unopened && is_there && are_few;
     if is_busy || was_being_made { Ok(()) } else { Err(explained) }
 }
 
@@ -181,7 +184,13 @@ fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
         Ok(found) if !found.is_file() => {
             Error::misconfigured("path", format_args!("must be a file, but {} is a device or a socket", path.display()))
         }
-        Ok(_) => named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path),
+        Ok(_) if is_denied(path) => {
+            named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path)
+        }
+        Ok(_) => {
+            let what = "a file could not be opened; perhaps too many files are open, or the disk is full:";
+            named(ErrorKind::Unavailable, what, path)
+        }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             named(ErrorKind::Denied, "this process may not access the file", path)
         }

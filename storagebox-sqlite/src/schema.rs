@@ -73,7 +73,7 @@ impl Setup {
     /// Sets the journal mode of a file without tables, which the file keeps, and then creates the tables.
     async fn make_file(&self, connection: &mut SqliteConnection) -> Result<()> {
         if !self.inner.connections.are_shared() {
-            let mode = log::begin(connection).await.map_err(error::before_commit)?;
+            let mode = log::begin(connection).await.map_err(|error| self.inner.connections.explained(error))?;
             if mode != log::MODE {
                 let what = format_args!("the journal mode {mode}, the only one that this file system supports,");
                 return Err(Error::unsupported(what, "a folder on a local disk").on("sqlite"));

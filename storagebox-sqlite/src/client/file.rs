@@ -1,6 +1,7 @@
 //! The database file. Only its owner can use a file that the library creates. A file that another user may have created
 //! is refused. This module also has the names of the files that SQLite keeps beside the database file.
 
+mod access;
 mod identity;
 mod ownership;
 mod sidecar_files;
@@ -15,6 +16,7 @@ use storagebox_core::Result;
 
 use crate::error::{self, bad};
 
+pub(crate) use access::is_denied;
 pub(super) use identity::WatchedFile;
 pub(super) use sidecar_files::SidecarFiles;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use storagebox_core::{Backend, ErrorKind, Hold, Item, ItemBank, Result};
+use storagebox_core::{Backend, Error, ErrorKind, Hold, Item, ItemBank, Result};
 use storagebox_sqlite::SqliteStore;
 use storagebox_testkit::checks::calls;
 
@@ -135,5 +135,26 @@ mod rights {
         assert_eq!(mode(&place.path())?, 0o640);
         assert_eq!(mode(&place.path().with_extension("db-wal"))?, 0o640);
         store.close().await
+    }
+
+    /// Only users other than root can lack a right. As root, each call succeeds.
+    #[tokio::test]
+    async fn a_call_without_the_rights_to_a_file_is_denied() -> Result<()> {
+        for suffix in ["db", "db-wal", "db-shm"] {
+            let place = Place::ready().await?;
+            let file = place.path().with_extension(suffix);
+            if !file.exists() {
+                fs::write(&file, "").map_err(failed)?;
+            }
+            fs::set_permissions(&file, fs::Permissions::from_mode(0)).map_err(failed)?;
+            let is_root = fs::read(&file).is_ok();
+            let store = place.store()?;
+            let added = store.item_bank(&"namespace".parse()?)?.add(&[Item::new("A")?]).await;
+            for answer in [added.map(drop), store.ping().await, store.setup().await] {
+                let kind = answer.as_ref().err().map(Error::kind);
+                assert_eq!(kind, (!is_root).then_some(ErrorKind::Denied), "{suffix}: {answer:?}");
+            }
+        }
+        Ok(())
     }
 }
