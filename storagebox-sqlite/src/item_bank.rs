@@ -91,11 +91,9 @@ impl ItemBank for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        // Read before the statement, so that a hold that is extended meanwhile does not look lapsed.
-        let now = self.bank.inner().now();
         let claim = claim.as_str().to_owned();
         let rows = self.bank.look("get", claim::GET, move |ask| ask.bind(claim.clone())).await?;
-        claim::state(rows.first(), now)
+        claim::state(rows.first())
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -76,11 +76,15 @@ impl Connections {
         }
     }
 
-    /// Runs one reading statement as soon as a connection is free. Dropping the future is safe at any time.
+    /// Runs one reading statement as soon as a connection is free. Calls `ask`, which reads the clock, after the wait.
+    /// Dropping the future is safe at any time.
     pub(crate) async fn look<'q>(&self, ask: impl FnOnce() -> Ask<'q>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         match self {
             Self::Own(own) => own.look(ask).await,
-            Self::Shared(pool) => ask().fetch_all(&mut *pool.acquire().await?).await,
+            Self::Shared(pool) => {
+                let mut connection = pool.acquire().await?;
+                ask().fetch_all(&mut *connection).await
+            }
         }
     }
 

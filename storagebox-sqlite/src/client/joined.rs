@@ -25,8 +25,11 @@ pub(super) struct Joined(mpsc::UnboundedSender<Request>);
 
 enum Request {
     Write(Arc<dyn Job>, oneshot::Sender<Result<()>>),
-    Read(Ask<'static>, oneshot::Sender<Result<Vec<SqliteRow>>>),
+    Read(Reading, oneshot::Sender<Result<Vec<SqliteRow>>>),
 }
+
+/// Prepares a reading statement with the time at which it is called.
+type Reading = Box<dyn FnOnce() -> Ask<'static> + Send>;
 
 /// A caller's transaction in which calls are made.
 pub(crate) struct OpenTransaction<'t> {
@@ -47,8 +50,8 @@ impl Joined {
         self.answer(|answer| Request::Write(job, answer)).await
     }
 
-    pub(super) async fn read(&self, ask: Ask<'static>) -> Result<Vec<SqliteRow>> {
-        self.answer(|answer| Request::Read(ask, answer)).await
+    pub(super) async fn read(&self, ask: impl FnOnce() -> Ask<'static> + Send + 'static) -> Result<Vec<SqliteRow>> {
+        self.answer(|answer| Request::Read(Box::new(ask), answer)).await
     }
 
     async fn answer<T>(&self, request: impl FnOnce(oneshot::Sender<Result<T>>) -> Request) -> Result<T> {
@@ -86,9 +89,9 @@ impl OpenTransaction<'_> {
         }
     }
 
-    async fn read(&mut self, ask: Ask<'static>) -> Result<Vec<SqliteRow>> {
+    async fn read(&mut self, ask: Reading) -> Result<Vec<SqliteRow>> {
         self.prove().await?;
-        ask.fetch_all(&mut *self.connection).await.map_err(error::before_commit)
+        ask().fetch_all(&mut *self.connection).await.map_err(error::before_commit)
     }
 
     /// Checks, before the first request, that the connection is inside a transaction and on the file of the store.

@@ -131,7 +131,7 @@ impl OpenNamespace {
         let (place, limit) = (Arc::clone(self), self.client.settings().options.call_timeout);
         let ask = move |name: String, now| with(query(sql).bind(name).bind(now));
         if let Some(joined) = &self.client.joined {
-            let rows = joined.read(ask(self.name.as_str().to_owned(), self.inner().now().0)).await;
+            let rows = joined.read(move || ask(place.name.as_str().to_owned(), place.inner().now().0)).await;
             return rows.map_err(|error| error.during(operation));
         }
         let rows = timeout(limit, spawn_detached(async move { place.rows(ask).await })).await;

@@ -55,15 +55,16 @@ fn item(row: &SqliteRow) -> Result<Item> {
     Item::new(item).map_err(|_| unreadable("an item"))
 }
 
-/// Returns the time up to which ended claims are forgotten, from the memory in the row.
-fn forgotten(row: Option<&SqliteRow>, now: Micros) -> Result<Micros> {
-    let memory = row.map_or(Ok(None), |row| read("a claim", row.try_get("memory")))?;
-    Ok(now.forgotten(memory))
+/// Returns the state of a claim from a row of `GET`, at the time at which the row was asked for.
+fn found(row: Option<&SqliteRow>) -> Result<ClaimStatus> {
+    let Some(found) = row else { return Ok(ClaimStatus::Unknown) };
+    let asked = Micros(read("a claim", found.try_get("asked"))?);
+    judged(row, asked, asked.forgotten(read("a claim", found.try_get("memory"))?))
 }
 
 /// Returns the state of a claim from its row, or `Unknown` without a row.
-pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> {
-    Ok(match judged(row, now, forgotten(row, now)?)? {
+pub(super) fn state(row: Option<&SqliteRow>) -> Result<ClaimState> {
+    Ok(match found(row)? {
         ClaimStatus::Unknown | ClaimStatus::Forgotten => ClaimState::Unknown,
         ClaimStatus::Held(held, _) => ClaimState::Held(held),
         ClaimStatus::Ended(why) => ClaimState::Ended(why),
@@ -123,7 +124,7 @@ pub(super) async fn answered<'a>(
 /// Returns the outcome of a take by a known claim, or `None` for an unknown claim. Changes nothing.
 pub(super) async fn seen(step: &mut Step<'_>, bank: &Namespace, claim: &ClaimId) -> Result<Option<Taken>> {
     let row = step.row(query(GET).bind(bank.as_str()).bind(step.now.0).bind(claim.as_str())).await?;
-    judged(row.as_ref(), step.now, forgotten(row.as_ref(), step.now)?).map(to_a_take)
+    found(row.as_ref()).map(to_a_take)
 }
 
 fn to_a_take(judged: ClaimStatus) -> Option<Taken> {

@@ -1,15 +1,16 @@
 //! Calls that wait for another writer: a call that does not begin within its timeout is not made.
 
-use std::future::ready;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::{Connection, SqliteConnection};
+use sqlx::sqlite::SqlitePoolOptions;
+use sqlx::{Connection, SqliteConnection, raw_sql};
 use storagebox_core::{
-    Backend, Certainty, Change, ClaimId, Confirmed, Counter, End, ErrorKind, Hold, ItemBank, Result, Strategy, Taken,
+    Backend, Certainty, Change, ClaimId, ClaimState, Confirmed, Counter, End, ErrorKind, Hold, ItemBank, Result,
+    Strategy, Taken,
 };
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, yield_now};
 use tokio::time::sleep;
 
 use crate::support::{Place, failed};
@@ -119,6 +120,18 @@ async fn setup_waits_for_another_writer() -> Result<()> {
     setup.await.map_err(failed)?
 }
 
+/// Polls a call until it only waits for a connection or for the file. Returns an error if the call ends.
+async fn waits<T>(mut call: Pin<&mut impl Future<Output = T>>) -> Result<()> {
+    for _ in 0..20 {
+        tokio::select! {
+            biased;
+            _ = call.as_mut() => return Err(failed("it did not wait")),
+            () = yield_now() => {}
+        }
+    }
+    Ok(())
+}
+
 /// A call of `confirm` locks the file before it reads the clock.
 #[tokio::test]
 async fn a_hold_that_ends_while_its_confirm_waits_is_expired() -> Result<()> {
@@ -129,13 +142,68 @@ async fn a_hold_that_ends_while_its_confirm_waits_is_expired() -> Result<()> {
     let mut other = place.raw().await?;
     let transaction = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
     let mut confirm = pin!(bank.confirm(&claim));
-    tokio::select! {
-        biased;
-        _ = confirm.as_mut() => return Err(failed("it did not wait")),
-        () = ready(()) => {}
-    }
+    waits(confirm.as_mut()).await?;
     place.clock.advance(2 * minute);
     transaction.rollback().await.map_err(failed)?;
     assert_eq!(confirm.await?, Confirmed::Ended(End::Expired));
+    Ok(())
+}
+
+/// Adds an item, which a claim of this name then holds for a minute.
+async fn held_for_a_minute(place: &Place, claim: &ClaimId) -> Result<()> {
+    let bank = place.store()?.item_bank(&"namespace".parse()?)?;
+    bank.add(&["a".try_into()?]).await?;
+    bank.take(claim, Hold::For(Duration::from_secs(60))).await.map(drop)
+}
+
+/// The first read of a process waits for the writer. Regression: the clock was read before that.
+#[tokio::test]
+async fn a_hold_that_ends_while_its_get_waits_is_expired() -> Result<()> {
+    let (place, claim) = (Place::ready().await?, ClaimId::new("ada")?);
+    held_for_a_minute(&place, &claim).await?;
+    let bank = place.store()?.item_bank(&"namespace".parse()?)?;
+    let mut other = place.raw().await?;
+    let transaction = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+    let mut get = pin!(bank.get(&claim));
+    waits(get.as_mut()).await?;
+    place.clock.advance(Duration::from_secs(120));
+    transaction.rollback().await.map_err(failed)?;
+    assert_eq!(get.await?, ClaimState::Ended(End::Expired));
+    Ok(())
+}
+
+/// Regression: the clock was read before the wait.
+#[tokio::test]
+async fn a_hold_that_ends_while_a_read_waits_for_a_pool_is_expired() -> Result<()> {
+    let (place, claim) = (Place::ready().await?, ClaimId::new("ada")?);
+    held_for_a_minute(&place, &claim).await?;
+    let pool = SqlitePoolOptions::new().max_connections(1).connect_lazy_with(place.options());
+    let bank = place.builder().from_pool(pool.clone())?.item_bank(&"namespace".parse()?)?;
+    assert_eq!(bank.counts().await?.held, 1);
+    let taken = pool.acquire().await.map_err(failed)?;
+    let mut counts = pin!(bank.counts());
+    waits(counts.as_mut()).await?;
+    place.clock.advance(Duration::from_secs(120));
+    drop(taken);
+    assert_eq!(counts.await?.free, 1);
+    Ok(())
+}
+
+/// The first read in a deferred transaction locks the file. Regression: the clock was read before that.
+#[tokio::test]
+async fn a_hold_that_ends_while_a_read_waits_in_a_transaction_is_expired() -> Result<()> {
+    let (place, claim) = (Place::ready().await?, ClaimId::new("ada")?);
+    held_for_a_minute(&place, &claim).await?;
+    let store = place.store()?;
+    assert_eq!(store.item_bank(&"namespace".parse()?)?.counts().await?.held, 1);
+    let (mut caller, mut other) = (place.raw().await?, place.raw().await?);
+    raw_sql("PRAGMA busy_timeout = 3600000; BEGIN").execute(&mut caller).await.map_err(failed)?;
+    let transaction = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+    let bank = store.within(&mut caller)?.item_bank(&"namespace".parse()?)?;
+    let mut counts = pin!(bank.counts());
+    waits(counts.as_mut()).await?;
+    place.clock.advance(Duration::from_secs(120));
+    transaction.rollback().await.map_err(failed)?;
+    assert_eq!(counts.await?.free, 1);
     Ok(())
 }
