@@ -3,7 +3,8 @@
 
 use sqlx::{AssertSqlSafe, Connection, Executor, raw_sql};
 use storagebox_core::{
-    Backend, Certainty, DedupId, DedupRepo, ErrorKind, OpId, Payload, Result, Retention, TokenStore,
+    Backend, Certainty, ClaimId, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, OpId, Payload, Result, Retention,
+    TokenStore,
 };
 
 use crate::support::{Place, failed};
@@ -51,6 +52,20 @@ async fn a_missing_index_or_key_is_corrupt() -> Result<()> {
     ] {
         are_refused(gone, ErrorKind::Corrupt).await?;
     }
+    Ok(())
+}
+
+/// Regression: the take was made without the check, and gave the claim a second item.
+#[tokio::test]
+async fn a_take_that_is_the_first_call_without_the_index_of_claims_is_corrupt() -> Result<()> {
+    let (place, ada) = (Place::ready().await?, ClaimId::new("ada")?);
+    let bank = place.store()?.item_bank(&"namespace".parse()?)?;
+    bank.add(&[Item::new("a")?, Item::new("b")?]).await?;
+    let _ = bank.take(&ada, Hold::Forever).await?;
+    place.raw().await?.execute("DROP INDEX storagebox_items_by_claim").await.map_err(failed)?;
+    let error = place.store()?.item_bank(&"namespace".parse()?)?.take(&ada, Hold::Forever).await.unwrap_err();
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
+    assert_eq!(bank.counts().await?.free, 1);
     Ok(())
 }
 
