@@ -10,7 +10,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 use storagebox_core::{Error, Result};
 use tokio::sync::Mutex;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::file::{self, SidecarFiles, WatchedFile};
 use super::opened::Opened;
@@ -123,15 +123,21 @@ impl Connections {
         self.without_waiting(library::CHECKPOINT).await
     }
 
-    /// Runs a statement, or does nothing if another connection is using the file.
+    /// Runs a statement, or does nothing if another connection is using the file, or another call the connection.
     async fn without_waiting(&self, sql: &'static str) -> Result<()> {
-        if let Self::Shared(pool) = self {
-            let pool = pool.clone();
-            // Dropping the call does not stop this task, so the connection always gets its busy timeout back.
-            let task = tokio::spawn(async move { library::without_waiting(&mut *pool.acquire().await?, sql).await });
-            return task.await.map_err(|_| stopped())?.map_err(|error| self.explained(error));
-        }
-        let mut writing = self.writing(|| true).await?;
+        let own = match self {
+            Self::Own(own) => own,
+            Self::Shared(pool) => {
+                let pool = pool.clone();
+                // Dropping the call does not stop this task, so the connection always gets its busy timeout back.
+                let task =
+                    tokio::spawn(async move { library::without_waiting(&mut *pool.acquire().await?, sql).await });
+                return task.await.map_err(|_| stopped())?.map_err(|error| self.explained(error));
+            }
+        };
+        // The call that has the connection may be in a runtime that no longer runs.
+        let Ok(writing) = timeout(own.call_timeout, self.writing(|| true)).await else { return Ok(()) };
+        let mut writing = writing?;
         let executed = library::without_waiting(writing.connection(), sql).await;
         executed.map_err(|error| self.explained(error))?;
         writing.remember_sidecars().map(|()| writing.end(true))

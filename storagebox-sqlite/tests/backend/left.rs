@@ -14,8 +14,12 @@ use storagebox_testkit::checks::drop_after;
 use storagebox_testkit::checks::dropping::Dropped;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinSet, yield_now};
+use tokio::time::timeout;
 
 use crate::support::{Place, failed};
+
+/// A timeout that no call reaches, even on a slow machine.
+const EVER: Duration = Duration::from_secs(60);
 
 type Left<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 
@@ -167,4 +171,23 @@ fn a_call_blocked_by_a_stopped_runtime_is_contention() -> Result<()> {
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
     assert!(error.to_string().contains("a runtime that no longer runs"), "{error}");
     Ok(())
+}
+
+/// A call in the stopped runtime gets the connection after the deletion of the upkeep. Regression: the upkeep then waited
+/// for ever.
+#[test]
+fn upkeep_does_not_wait_for_a_stopped_runtime() -> Result<()> {
+    let (stopped, other) = (runtime()?, runtime()?);
+    let place = other.block_on(Place::ready())?;
+    let store = place.builder().call_timeout(Duration::from_secs(3)).open(place.path())?;
+    other.block_on(remember(store.clone(), "zero"))?;
+    let mut writer = other.block_on(place.raw())?;
+    other.block_on(sqlx::query("BEGIN IMMEDIATE").execute(&mut writer)).map_err(failed)?;
+    let maintained = store.clone();
+    let mut upkeep: Left<()> = Box::pin(async move { maintained.maintain(10).await.map(drop) });
+    other.block_on(drive_for_a_while(&mut upkeep));
+    let mut left: Left<()> = Box::pin(remember(store, "one"));
+    stopped.block_on(drive_for_a_while(&mut left));
+    other.block_on(writer.close()).map_err(failed)?;
+    other.block_on(async { timeout(EVER, upkeep).await.map_err(failed)? })
 }
