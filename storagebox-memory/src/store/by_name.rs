@@ -66,7 +66,8 @@ impl<T> Named<T> {
         match (self.created_by.take_if(|creator| by.is_none_or(|by| !by.is(creator))), is_same(&self.part)) {
             // The creator may still commit or roll back, so it is undecided whether the namespace keeps these options.
             (Some(creator), Err(_)) => {
-                let refused = creator.refuse(by);
+                // Opening a part does not wait, so the refusal is not recorded for a call.
+                let refused = creator.refuse(None);
                 self.created_by = Some(creator);
                 Err(refused)
             }

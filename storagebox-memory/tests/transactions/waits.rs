@@ -1,8 +1,11 @@
 //! Transactions that wait for each other.
 
-use storagebox_core::{Hold, ItemBank, Taken};
+use std::time::Duration;
+
+use storagebox_core::{Backend, Bounds, Change, Counter, ErrorKind, Hold, ItemBank, Strategy, Taken};
 use storagebox_memory::{MemoryStore, MemoryTransaction};
 use tokio::task::yield_now;
+use tokio::time::timeout;
 
 use crate::support::{assert_refused, bank, claim, filled, joined, take};
 
@@ -76,6 +79,22 @@ async fn one_of_two_transactions_in_a_deadlock_is_refused() {
     assert!(matches!(taken.unwrap(), Taken::New(_)));
     assert_refused(refused);
     assert_eq!(bank(&store).counts().await.unwrap().held, 2);
+}
+
+/// Another transaction created the counter with another strategy. Regression: the next call that failed, for whatever
+/// reason, waited for the end of that transaction. The paused clock ends such a wait at once.
+#[tokio::test(start_paused = true)]
+async fn a_call_after_a_refused_opening_does_not_wait() {
+    let (store, name) = (filled(1).await, "counters".parse().unwrap());
+    let (mut creator, mut other) = (MemoryTransaction::begin(), MemoryTransaction::begin());
+    store.within(&mut creator).unwrap().counter(&name, Strategy::Atomic).unwrap();
+    let within = store.within(&mut other).unwrap();
+    assert_refused(within.counter(&name, Strategy::default()));
+    let ledger = within.counter(&"ledger".parse().unwrap(), Strategy::Ledger).unwrap();
+    let change = Change::new("op".parse().unwrap(), 1).within(Bounds::at_least(0));
+    let applied = timeout(Duration::from_secs(1), ledger.apply(&"key".parse().unwrap(), &change)).await;
+    assert_eq!(applied.unwrap().unwrap_err().kind(), ErrorKind::Unsupported);
+    drop(creator);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
