@@ -230,12 +230,13 @@ impl Counter for MemoryCounter {
     #[instrument(level = "trace", skip_all)]
     async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.check(change)?;
-        self.step(key, |cell, now| match cell.ops.find(&change.op) {
+        let applied = self.step(key, |cell, now| match cell.ops.find(&change.op) {
             Some(Known::Cancelled) => Ok(Counted::Fenced),
             Some(Known::Applied { delta, .. }) if *delta != change.delta => Ok(Counted::Mismatch),
             Some(Known::Applied { value, .. }) => Ok(Counted::AlreadyApplied { value: *value }),
             None => self.apply_new(cell, attempt, change, now),
-        })?
+        });
+        applied.flatten().map_err(|error| self.promise().failed(error))
     }
 
     #[instrument(level = "trace", skip_all)]
