@@ -12,6 +12,9 @@ use crate::transaction::{End, Ending, Open, Pending, Touched};
 /// The maximum number of lapsed holds that one take ends. A number above 1 keeps lapsed holds from accumulating.
 const REAPED_PER_POP: usize = 2;
 
+/// The number of ends that a stripe may have beyond two for each slot.
+const SPARE_ENDS: usize = 64;
+
 #[derive(Debug, Default)]
 pub(super) struct Stripe {
     index: HashTable<u32>,
@@ -176,8 +179,23 @@ impl Stripe {
             None => self.set(index, Place::Held(by)),
             Some(until) => {
                 self.set(index, Place::Timed(Box::new(Timed { by, until })));
-                self.ends.push(Reverse((until, index)));
+                self.add_end(index);
             }
+        }
+    }
+
+    /// Adds the end of the slot's hold, if it is timed. Removes the ends of earlier holds once they are too many.
+    fn add_end(&mut self, index: u32) {
+        self.ends.extend(self.end_of(index));
+        if self.ends.len() > 2 * self.slots.len() + SPARE_ENDS {
+            self.ends = (0..self.slots.len() as u32).filter_map(|index| self.end_of(index)).collect();
+        }
+    }
+
+    fn end_of(&self, index: u32) -> Option<Reverse<(Time, u32)>> {
+        match &self.slots[index as usize].place {
+            Place::Timed(hold) => Some(Reverse((hold.until, index))),
+            _ => None,
         }
     }
 
@@ -250,9 +268,7 @@ impl Stripe {
         match &mut before {
             Place::Withdrawn { queued } => *queued = was_queued,
             Place::Free if !was_queued => self.free.push(index),
-            Place::Free => {}
-            Place::Timed(hold) => self.ends.push(Reverse((hold.until, index))),
-            Place::Absent | Place::Held(_) | Place::Spent(_) => {}
+            Place::Free | Place::Timed(_) | Place::Absent | Place::Held(_) | Place::Spent(_) => {}
         }
         if was_queued && !before.is_queued() {
             // The slot is near the end of the list, because the transaction pushed it.
@@ -260,6 +276,7 @@ impl Stripe {
             queued.map(|queued| self.free.swap_remove(queued));
         }
         self.set(index, before);
+        self.add_end(index);
     }
 }
 
@@ -280,5 +297,36 @@ impl Ending for Stripe {
             self.index.retain(|index| !absent.contains(index));
             self.vacant.append(&mut absent);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use storagebox_core::ManualClock;
+
+    use super::*;
+
+    /// Regression: each extension and each rollback left an end until its time came.
+    #[test]
+    fn ends_of_earlier_holds_are_removed_and_each_hold_still_lapses() {
+        let (mut stripe, clock) = (Stripe::default(), ManualClock::new());
+        let start = Time::of(&clock);
+        let until = |seconds| start.after(Duration::from_secs(seconds));
+        let claim = ClaimId::new("ada").unwrap();
+        let slots = ["one", "other"].map(|item| stripe.enter(&Item::new(item).unwrap(), 0, |_| 0));
+        for number in 0..1_000 {
+            for slot in slots {
+                stripe.hold(slot, &claim, Some(until(2_000 + number)));
+                stripe.put_back(slot, Place::Timed(Box::new(Timed { by: claim.clone(), until: until(1_000) })));
+            }
+        }
+        assert!(stripe.ends.len() <= 2 * slots.len() + SPARE_ENDS, "{} ends", stripe.ends.len());
+        assert_eq!(stripe.pop(None, &clock), None);
+        clock.advance(Duration::from_secs(1_000));
+        let mut popped = [stripe.pop(None, &clock), stripe.pop(None, &clock)];
+        popped.sort();
+        assert_eq!(popped, slots.map(Some));
     }
 }
