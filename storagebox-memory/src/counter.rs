@@ -217,9 +217,10 @@ impl MemoryCounter {
         let now = self.settings.now();
         self.cells.spend(budget, |cells, budget| {
             let mut used = 0;
-            for cell in cells.values_mut() {
+            cells.retain(|_, cell| {
                 used += cell.forget_up_to(budget - used, self.rules.memory, now);
-            }
+                !cell.is_new()
+            });
             used
         })
     }
@@ -272,5 +273,33 @@ impl Counter for MemoryCounter {
             snapshot: true,
             capacity: self.rules.capacity,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storagebox_core::{ManualClock, Retention};
+
+    use super::*;
+
+    /// Regression: the key of a counter whose value was 0 again was kept for ever.
+    #[tokio::test]
+    async fn maintain_deletes_a_key_without_a_value_and_operations() -> Result<()> {
+        let clock = ManualClock::new();
+        let settings = Settings { clock: Arc::new(clock.clone()), ..Settings::default() };
+        let retention = Duration::from_secs(1);
+        let counter = MemoryCounter::new(settings, Strategy::Marker { retention: Retention::For(retention) });
+        for (key, op, delta) in [("zero", "up", 1), ("zero", "down", -1), ("one", "up", 1)] {
+            let _ = counter.apply(&Key::new(key)?, &Change::new(OpId::new(op)?, delta)).await?;
+        }
+        clock.advance(retention);
+        assert_eq!(counter.maintain(10), 3);
+        let mut keys = vec![];
+        counter.cells.spend(1, |cells, _| {
+            keys.extend(cells.keys().cloned());
+            0
+        });
+        assert_eq!(keys, [Key::new("one")?]);
+        Ok(())
     }
 }
