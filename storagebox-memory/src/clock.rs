@@ -68,7 +68,9 @@ impl<C: Clock> Clock for NeverBack<C> {
 
 /// Tokio's clock, including paused time. It counts from the wall-clock time of its creation.
 ///
-/// A wall clock that is set back later therefore cannot bring back expired entries.
+/// A wall clock that is set back later therefore cannot bring back expired entries. On Linux and macOS this clock stands
+/// still while the machine sleeps, and does not make up for that;
+/// [`SystemClock`](storagebox_core::SystemClock) counts that time.
 #[derive(Clone, Copy, Debug)]
 pub struct TokioClock {
     start: Instant,

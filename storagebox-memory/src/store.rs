@@ -172,7 +172,11 @@ impl Backend for MemoryStore {
         Promises::of("memory")
             .with("atomicity", "one lock is one step; no call waits for another's reply")
             .with("durability", "none: everything is gone with the process")
-            .with("clock", "one clock that never goes back, inside this process")
+            .with(
+                "clock",
+                "one clock that never goes back, inside this process; the default one may stand still while the machine \
+                 sleeps",
+            )
             .remembers(Some(self.settings.remember))
             .with("counters", "every strategy; request tokens last ten minutes by the store's clock")
     }
