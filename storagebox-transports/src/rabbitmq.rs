@@ -49,8 +49,9 @@ use publish::Publishers;
 /// The broker cannot distinguish a run from a wait. If a worker ends while a message waits to run alone, the message
 /// counts as if it had run. A message that is given back at once, as when a worker stops, is moved too.
 ///
-/// A handler that takes longer than `consumer_timeout` loses its channel, and with it all messages that it fetched.
-/// They come again, which does no harm, because the processor changes an entity once per message.
+/// A worker that holds a message for longer than `consumer_timeout`, because it waits or because its handler takes long,
+/// loses its channel, and with it all messages that it fetched. The worker opens another channel. The messages come
+/// again, which does no harm, because the processor changes an entity once per message.
 ///
 /// A message's id is its `message_id`, or the header `storagebox-id` if that is there, because a `message_id` has at
 /// most 255 bytes. Its token is the header `storagebox-token`.

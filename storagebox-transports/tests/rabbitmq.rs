@@ -264,6 +264,22 @@ async fn deliveries_of_a_dropped_stream_go_to_another_stream() {
     bench.holds_nothing(&mut second).await;
 }
 
+/// The broker closes the channel of a worker that holds a message for longer than its `consumer_timeout`.
+#[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
+async fn message_that_is_held_too_long_comes_again() {
+    let server = RabbitMq::start_with("{consumer_timeout, 1000}, {channel_tick_interval, 500}").unwrap();
+    let bench = Bench::at_queue(&server.url(), "orders").await;
+    let mut deliveries = bench.deliveries();
+    bench.send("order-7").await;
+    let held = next(&mut deliveries).await;
+    let error = deliveries.next().await.unwrap().unwrap_err();
+    let kind = error.downcast_ref().map(storagebox_core::Error::kind);
+    assert_eq!(kind, Some(ErrorKind::OutcomeUnknown), "{error}: {:?}", error.source());
+    assert!(held.settle(Settle::Ack).await.is_err());
+    assert_eq!(id(&next(&mut deliveries).await), "order-7");
+}
+
 /// Opens a stream of deliveries. The proxy cuts off the answer of the broker to `basic.consume`.
 async fn unanswered(queue: &Behind, stream: &mut Deliveries) {
     queue.bench.send("order-7").await;

@@ -68,6 +68,19 @@ impl Access {
 
     /// Waits for the answer to a call. Returns an error after the timeout.
     pub(super) async fn in_time<T>(&self, call: impl Future<Output = lapin::Result<T>>) -> Result<T> {
+        self.in_time_or(call, error).await
+    }
+
+    /// Waits for the answer to a settlement, with the timeout of [`Self::in_time`].
+    pub(super) async fn settled_in_time<T>(&self, call: impl Future<Output = lapin::Result<T>>) -> Result<T> {
+        self.in_time_or(call, of_consumer).await
+    }
+
+    async fn in_time_or<T>(
+        &self,
+        call: impl Future<Output = lapin::Result<T>>,
+        error: fn(lapin::Error) -> Error,
+    ) -> Result<T> {
         let answer = tokio::time::timeout(self.timeout, call).await;
         let late = |_| Error::unknown(format!("there was no answer within {:?}", self.timeout)).on("rabbitmq");
         answer.map_err(late)?.map_err(error)
@@ -136,6 +149,18 @@ pub(super) fn error(error: lapin::Error) -> Error {
         _ => (ErrorKind::OutcomeUnknown, "the connection or the answer was lost"),
     };
     Error::new(kind, message).caused_by(error).on("rabbitmq")
+}
+
+/// Converts an error of a consumer, or of the settlement of one of its messages.
+pub(super) fn of_consumer(error: lapin::Error) -> Error {
+    match error.kind() {
+        // After `consumer_timeout`, the broker closes the channel with the code that a wrong declaration has.
+        lapin::ErrorKind::ProtocolError(said) if said.get_id() == 406 => {
+            let message = "the broker closed the channel; its messages come again, and the cause says why";
+            Error::unknown(message).caused_by(error).on("rabbitmq")
+        }
+        _ => self::error(error),
+    }
 }
 
 fn of_vhost(said: &str) -> (ErrorKind, &'static str) {

@@ -61,7 +61,7 @@ impl RabbitDelivery {
 
     /// Waits for the answer to a settlement. Returns an error if the channel of the message was closed.
     async fn answered(&self, answer: impl Future<Output = lapin::Result<bool>>) -> Result<(), BoxError> {
-        match self.origin.connection.access.in_time(answer).await? {
+        match self.origin.connection.access.settled_in_time(answer).await? {
             true => Ok(()),
             false => Err("the channel of the message is closed".into()),
         }

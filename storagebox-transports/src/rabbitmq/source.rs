@@ -11,7 +11,7 @@ use lapin::{Channel, Consumer};
 use storagebox_core::BoxError;
 use tokio::runtime::Handle;
 
-use super::connect::{error, short};
+use super::connect::{of_consumer, short};
 use super::delivery::Origin;
 use super::parking::is_gone;
 use super::{RabbitDelivery, RabbitQueue, RabbitQueues};
@@ -73,7 +73,7 @@ impl Source {
             message = open.alone.next() => (message, true),
             message = open.queue.next() => (message, false),
         };
-        let message = message.ok_or("RabbitMQ has cancelled the consumer")?.map_err(error)?;
+        let message = message.ok_or("RabbitMQ has cancelled the consumer")?.map_err(of_consumer)?;
         Ok(RabbitDelivery::new(message, is_alone, open.origin.clone()))
     }
 

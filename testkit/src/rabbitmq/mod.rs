@@ -41,10 +41,20 @@ impl RabbitMq {
     ///
     /// Returns [`Failure::NotInstalled`], or why an installed broker does not start, with the end of its log.
     pub fn start() -> Result<Self, Failure> {
+        Self::start_with("")
+    }
+
+    /// Starts a broker with these terms in its advanced configuration, such as `{consumer_timeout, 1000}`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::start`].
+    pub fn start_with(more: &str) -> Result<Self, Failure> {
+        let advanced = advanced(more);
         let program = program().ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
         let scratch = Scratch::new("rabbitmq")?;
         let epmd = Epmd::start(&scratch)?;
-        let launch = move |scratch: &Scratch, port| launch(scratch, &program, &epmd, port);
+        let launch = move |scratch: &Scratch, port| launch(scratch, &program, &advanced, &epmd, port);
         Ok(Self { server: OwnServer::start(NAME, Signal::Terminate, scratch, launch)? })
     }
 
@@ -71,8 +81,9 @@ impl Deref for RabbitMq {
     }
 }
 
-fn launch(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<Process, Failure> {
-    let broker = server(scratch, program, epmd, port)?;
+fn launch(scratch: &Scratch, program: &Path, advanced: &str, epmd: &Epmd, port: u16) -> Result<Process, Failure> {
+    let mut broker = server(scratch, program, epmd, port)?;
+    broker.env("RABBITMQ_ADVANCED_CONFIG_FILE", scratch.write("advanced.config", advanced)?);
     let answers = || probe::rabbitmq("127.0.0.1", port).is_ok();
     Process::start_until(scratch, (NAME, BROKER), &broker, "Server startup complete", answers)
 }
@@ -86,7 +97,6 @@ fn server(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<C
     // With this variable, the script replaces itself with the broker instead of starting the broker as its child.
     server.env("RUNNING_UNDER_SYSTEMD", "true");
     server.env("RABBITMQ_CONFIG_FILE", scratch.write("rabbitmq.conf", &configuration(scratch, port))?);
-    server.env("RABBITMQ_ADVANCED_CONFIG_FILE", scratch.write("advanced.config", ADVANCED)?);
     // The machine's own settings are only for the machine's own broker.
     server.env("RABBITMQ_CONF_ENV_FILE", scratch.write("environment", "")?);
     for (name, file) in FILES {
@@ -100,9 +110,14 @@ fn server(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<C
 const FILES: [(&str, &str); 3] =
     [("RABBITMQ_ENABLED_PLUGINS_FILE", "plugins"), ("RABBITMQ_LOG_BASE", "logs"), ("RABBITMQ_MNESIA_BASE", "data")];
 
-/// The additional configuration. If a broker cannot deliver an expired message to its next queue, the broker tries
-/// again after one second, not three minutes.
-const ADVANCED: &str = "[{rabbit, [{dead_letter_worker_publisher_confirm_timeout, 1000}]}].\n";
+/// The setting by which a broker that cannot deliver an expired message to its next queue tries again after one second,
+/// not three minutes.
+const RETRY: &str = "{dead_letter_worker_publisher_confirm_timeout, 1000}";
+
+fn advanced(more: &str) -> String {
+    let terms: Vec<_> = [RETRY, more].into_iter().filter(|terms| !terms.is_empty()).collect();
+    format!("[{{rabbit, [{}]}}].\n", terms.join(", "))
+}
 
 fn configuration(scratch: &Scratch, port: u16) -> String {
     let log = log_of(scratch, BROKER);
