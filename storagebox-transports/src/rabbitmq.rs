@@ -53,6 +53,9 @@ use publish::Publishers;
 /// loses its channel, and with it all messages that it fetched. The worker opens another channel. The messages come
 /// again, which does no harm, because the processor changes an entity once per message.
 ///
+/// A worker that cannot move a message to `NAME.alone`, as when the broker takes no messages because it is short of memory
+/// or disk, keeps the message and all that it fetched, and tries again. Meanwhile it takes no other message.
+///
 /// A message's id is its `message_id`, or the header `storagebox-id` if that is there, because a `message_id` has at
 /// most 255 bytes. Its token is the header `storagebox-token`.
 ///

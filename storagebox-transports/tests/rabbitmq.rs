@@ -280,6 +280,32 @@ async fn message_that_is_held_too_long_comes_again() {
     assert_eq!(id(&next(&mut deliveries).await), "order-7");
 }
 
+/// The copy for the queue of messages that run alone is lost on its way to the broker.
+#[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
+async fn message_that_cannot_be_set_apart_is_kept() {
+    let queue = fresh().await;
+    let mut deliveries = queue.deliveries();
+    queue.bench.send("order-7").await;
+    drop(next(&mut deliveries).await);
+    queue.bench.send("order-8").await;
+    // The class and the method of `basic.publish`.
+    queue.proxy.arm(Cut::RequestLost, [0, 60, 0, 40], 0);
+    let (mut seen, mut errors) = (vec![], 0);
+    while seen.len() < 2 {
+        match deliveries.next().await.unwrap() {
+            Ok(delivery) => {
+                seen.push((id(&delivery), delivery.attempt(), delivery.lapsed()));
+                delivery.settle(Settle::Ack).await.unwrap();
+            }
+            Err(_) => errors += 1,
+        }
+    }
+    seen.sort();
+    assert_eq!(seen, [("order-7".to_owned(), 2, Some(0)), ("order-8".to_owned(), 1, None)]);
+    assert!(errors > 0);
+}
+
 /// Opens a stream of deliveries. The proxy cuts off the answer of the broker to `basic.consume`.
 async fn unanswered(queue: &Behind, stream: &mut Deliveries) {
     queue.bench.send("order-7").await;

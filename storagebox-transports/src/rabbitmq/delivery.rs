@@ -46,12 +46,14 @@ impl RabbitDelivery {
 
     /// Moves the message to the queue of messages that run alone.
     pub(super) async fn set_apart(&self) -> Result<(), BoxError> {
+        // A message that belongs to another worker by now must not be copied.
+        self.is_ours()?;
         parking::set_apart(&self.origin.connection, &self.origin.queue, &self.message).await?;
         self.ack().await
     }
 
     /// Returns an error if the message no longer belongs to this worker.
-    fn is_ours(&self) -> Result<(), BoxError> {
+    pub(super) fn is_ours(&self) -> Result<(), BoxError> {
         if self.message.acker.usable() { Ok(()) } else { Err("the channel of the message is closed".into()) }
     }
 

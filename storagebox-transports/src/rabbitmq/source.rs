@@ -22,7 +22,7 @@ pub(super) fn deliveries(
     connection: RabbitQueues,
     queue: RabbitQueue,
 ) -> impl Stream<Item = Result<RabbitDelivery, BoxError>> + Send {
-    let source = Source { connection, queue: Arc::new(queue), open: None, pauses: Pauses::default() };
+    let source = Source { connection, queue: Arc::new(queue), open: None, apart: None, pauses: Pauses::default() };
     stream::unfold(source, |mut source| async move { Some((source.next().await, source)) })
 }
 
@@ -30,6 +30,8 @@ struct Source {
     connection: RabbitQueues,
     queue: Arc<RabbitQueue>,
     open: Option<Open>,
+    /// The message that is being moved to the queue of messages that run alone.
+    apart: Option<RabbitDelivery>,
     pauses: Pauses,
 }
 
@@ -39,7 +41,11 @@ impl Source {
         let outcome = self.receive().await;
         self.pauses.note(&outcome);
         if let Err(error) = &outcome {
-            self.open = None;
+            // A message that could not be moved is still ours. If the channel were closed, the broker would count it as
+            // come back, and with it all that were fetched.
+            if self.apart.is_none() {
+                self.open = None;
+            }
             self.make_again(error).await;
         }
         outcome
@@ -55,12 +61,21 @@ impl Source {
 
     async fn receive(&mut self) -> Result<RabbitDelivery, BoxError> {
         loop {
+            self.set_apart().await?;
             let delivery = self.take().await?;
             if !delivery.is_suspect() {
                 return Ok(delivery);
             }
-            delivery.set_apart().await?;
+            self.apart = Some(delivery);
         }
+    }
+
+    /// Moves the message in `apart`. If that fails, keeps the message there while it belongs to this worker.
+    async fn set_apart(&mut self) -> Result<(), BoxError> {
+        let Some(delivery) = self.apart.take() else { return Ok(()) };
+        let outcome = delivery.set_apart().await;
+        self.apart = Some(delivery).filter(|delivery| outcome.is_err() && delivery.is_ours().is_ok());
+        outcome
     }
 
     async fn take(&mut self) -> Result<RabbitDelivery, BoxError> {
