@@ -388,6 +388,17 @@ async fn destination_without_a_stream_is_an_error() {
     }
 }
 
+/// The driver lets 5,000 messages wait for their confirmation at once.
+#[tokio::test]
+async fn any_number_of_messages_can_be_sent_at_once() {
+    let bench = Bench::new(LONG).await;
+    let messages: Vec<_> = (0..5_001).map(|count| bench.outgoing(&format!("{count}"), "body")).collect();
+    bench.connection.dispatch(&messages).await.unwrap();
+    assert_eq!(bench.waits_in_queue().await, 5_001);
+    let sent = bench.raw.get_stream(&bench.name).await.unwrap().get_raw_message(4_321).await.unwrap();
+    assert_eq!(sent.headers.get("storagebox-id").unwrap().as_str(), "4320");
+}
+
 #[tokio::test]
 async fn second_setup_changes_the_lease_of_a_queue() {
     let bench = Bench::new(LONG).await;
