@@ -279,6 +279,20 @@ async fn message_that_waits_for_its_retry_does_not_delay_others() {
     assert_eq!(id(&next(&mut deliveries).await), "second");
 }
 
+/// The server counts messages that pause as unsettled, and by default it hands out no more than 1,000 of them.
+#[tokio::test]
+async fn many_messages_that_wait_for_their_retry_do_not_delay_others() {
+    let bench = Bench::new(LONG).await;
+    let mut deliveries = bench.deliveries();
+    let messages: Vec<_> = (0..1_000).map(|count| bench.outgoing(&format!("{count}"), "body")).collect();
+    bench.connection.dispatch(&messages).await.unwrap();
+    for _ in messages {
+        next(&mut deliveries).await.settle(Settle::Retry { after: LONG }).await.unwrap();
+    }
+    bench.send("another").await;
+    assert_eq!(id(&next(&mut deliveries).await), "another");
+}
+
 #[tokio::test]
 async fn a_parked_message_stays_until_it_is_sent_again() {
     let bench = Bench::new(LONG).await;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use async_nats::jetstream::{consumer, stream};
 
 const LEASE: Duration = Duration::from_secs(30);
-const UNSETTLED: u32 = 1_000;
+/// No limit. The server counts messages that wait for their retry, and at a limit it hands out no other message.
+const UNSETTLED: i64 = -1;
 const PREFETCH: u32 = 16;
 /// How long the note on a message is kept, which is much longer than a lease.
 const NOTES_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -23,7 +24,7 @@ pub struct NatsQueue {
     parked_stream: String,
     parked_subject: String,
     lease: Duration,
-    max_unsettled: u32,
+    max_unsettled: i64,
     prefetch: u32,
     replicas: usize,
 }
@@ -75,10 +76,12 @@ impl NatsQueue {
         self
     }
 
-    /// Sets how many messages may be unsettled at once, in all workers together. Defaults to 1,000.
+    /// Sets how many messages may be unsettled at once, in all workers together. Defaults to no limit. Zero counts as one.
+    ///
+    /// The server counts messages that wait for their retry too: if so many pause, the workers get no other message.
     #[must_use]
     pub fn max_unsettled(mut self, most: u32) -> Self {
-        self.max_unsettled = most;
+        self.max_unsettled = most.max(1).into();
         self
     }
 
@@ -171,7 +174,7 @@ impl NatsQueue {
             durable_name: Some(self.consumer.clone()),
             ack_policy: consumer::AckPolicy::Explicit,
             ack_wait: self.lease,
-            max_ack_pending: self.max_unsettled.into(),
+            max_ack_pending: self.max_unsettled,
             ..Default::default()
         }
     }
