@@ -101,6 +101,9 @@ impl NatsQueues {
     }
 
     /// Uses a connected client, with the login and the certificates of your choice.
+    ///
+    /// The driver reports what the server refuses to the event callback of the client only. So a loop over this connection
+    /// does not end when a right is missing or a later login is refused: it logs these errors and tries again.
     pub fn from_client(client: Client) -> Self {
         Self { jetstream: context(client, TIMEOUT), refusals: Refusals::default() }
     }

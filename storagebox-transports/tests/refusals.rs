@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_nats::jetstream;
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt};
 use redis::aio::MultiplexedConnection;
 use redis::cmd;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
@@ -20,7 +20,7 @@ use storagebox_testkit::nats::Nats;
 use storagebox_testkit::redis::{Redis, Settings};
 use storagebox_testkit::servers::{shared_postgres, shared_redis};
 use storagebox_transports::{
-    ConsumeOptions, Consumed, Delivery, NatsQueue, NatsQueues, PostgresQueues, Received, RedisQueues, consume,
+    ConsumeOptions, Consumed, Delivery, NatsQueue, NatsQueues, PostgresQueues, Received, RedisQueues, Settle, consume,
 };
 use tokio::sync::mpsc;
 use tracing::level_filters::LevelFilter;
@@ -287,15 +287,51 @@ async fn missing_nats_consumer_or_stream_is_created_with_a_warning() {
     }
 }
 
-#[tokio::test]
-async fn loop_ends_if_the_nats_user_lacks_a_right() {
-    let deny = "permissions: { publish: { deny: [\"$JS.API.CONSUMER.INFO.>\"] } }";
+/// Starts a server with a queue, and with a user who may not publish on `denied`. Returns connections of a user with
+/// all rights and of this user.
+async fn without(denied: &str, queue: &NatsQueue) -> (Nats, async_nats::Client, NatsQueues) {
+    let deny = format!("permissions: {{ publish: {{ deny: [\"{denied}\"] }} }}");
     let users = format!("{{ user: root, password: hunter2 }}, {{ user: ann, password: hunter2, {deny} }}");
     let server = Nats::start_with(format!("authorization {{ users: [ {users} ] }}")).unwrap();
-    let at = |user: &str| server.url().replace("nats://", &format!("nats://{user}:hunter2@"));
+    let root = async_nats::ConnectOptions::with_user_and_password("root".into(), "hunter2".into());
+    let root = root.connect(server.url()).await.unwrap();
+    NatsQueues::from_client(root.clone()).setup(queue).await.unwrap();
+    let ann = server.url().replace("nats://", "nats://ann:hunter2@");
+    let ann = NatsQueues::connect(&ann).await.unwrap().timeout(Duration::from_secs(1));
+    (server, root, ann)
+}
+
+#[tokio::test]
+async fn loop_ends_if_the_nats_user_lacks_a_right() {
     let queue = NatsQueue::new("orders");
-    NatsQueues::connect(&at("root")).await.unwrap().setup(&queue).await.unwrap();
+    let (_server, _, queues) = without("$JS.API.CONSUMER.INFO.>", &queue).await;
     let (said, _here) = Said::here(LevelFilter::INFO);
-    let queues = NatsQueues::connect(&at("ann")).await.unwrap().timeout(Duration::from_secs(1));
     assert_ended(&worker(queues.deliveries(&queue), 1).await, &said, ErrorKind::Denied);
+}
+
+#[tokio::test]
+async fn loop_ends_if_the_nats_user_may_not_acknowledge() {
+    let queue = NatsQueue::new("orders");
+    let (_server, _, queues) = without("$JS.ACK.>", &queue).await;
+    queues.dispatch(&[message("orders")]).await.unwrap();
+    let (said, _here) = Said::here(LevelFilter::INFO);
+    let consumed = worker(queues.deliveries(&queue), 1).await;
+    assert_eq!((consumed.duplicates, consumed.failed_settles), (1, 1));
+    assert_eq!(consumed.error.map(|error| error.kind()), Some(ErrorKind::Denied));
+    assert!(said.text().contains("the worker stops"), "{}", said.text());
+}
+
+/// The user may not delete the note on a finished message, which a worker tolerates.
+#[tokio::test]
+async fn tolerated_refusal_of_nats_does_not_explain_a_later_error() {
+    let queue = NatsQueue::new("orders");
+    let (_server, root, queues) = without("$JS.API.STREAM.PURGE.>", &queue).await;
+    queues.dispatch(&[message("orders")]).await.unwrap();
+    let mut deliveries = queues.deliveries(&queue).boxed();
+    for settle in [Settle::Retry { after: Duration::ZERO }, Settle::Ack] {
+        deliveries.next().await.unwrap().unwrap().settle(settle).await.unwrap();
+    }
+    jetstream::new(root).delete_consumer_from_stream("orders", "orders").await.unwrap();
+    let error = deliveries.next().await.unwrap().unwrap_err();
+    assert_eq!(error.downcast_ref().map(storagebox_core::Error::kind), Some(ErrorKind::Unavailable), "{error}");
 }

@@ -8,6 +8,7 @@ use async_nats::jetstream::{AckKind, Message};
 use async_trait::async_trait;
 use storagebox_core::BoxError;
 
+use super::connect::Refusals;
 use super::headers;
 use super::parking::{self, Parking};
 use super::runs::Run;
@@ -21,11 +22,18 @@ pub struct NatsDelivery {
     received: Result<Received, Malformed>,
     parking: Parking,
     run: Run,
+    refusals: Refusals,
 }
 
 impl NatsDelivery {
-    pub(super) fn new(message: Message, parking: Parking, run: Run) -> Self {
-        Self { received: read(&message), message, parking, run }
+    pub(super) fn new(message: Message, parking: Parking, run: Run, refusals: Refusals) -> Self {
+        Self { received: read(&message), message, parking, run, refusals }
+    }
+
+    /// Waits until the server confirms the answer `kind` to this delivery.
+    async fn answer(&self, kind: AckKind) -> Result<(), BoxError> {
+        let reply = self.message.reply.as_deref().unwrap_or_default();
+        self.refusals.or_denied(reply, self.message.double_ack_with(kind)).await
     }
 }
 
@@ -65,7 +73,7 @@ impl Delivery for NatsDelivery {
 
     /// Begins another lease, whose length is set in the queue's consumer. Ignores the argument.
     async fn extend(&self, _: Duration) -> Result<(), BoxError> {
-        self.message.double_ack_with(AckKind::Progress).await
+        self.answer(AckKind::Progress).await
     }
 
     async fn settle(&self, settle: Settle) -> Result<(), BoxError> {
@@ -74,11 +82,11 @@ impl Delivery for NatsDelivery {
             Settle::Retry { after } => {
                 self.run.is_given_back().await;
                 let delay = Some(after).filter(|after| !after.is_zero());
-                return self.message.double_ack_with(AckKind::Nak(delay)).await;
+                return self.answer(AckKind::Nak(delay)).await;
             }
             Settle::Park => parking::park(&self.message, &self.parking).await?,
         }
-        self.message.double_ack().await?;
+        self.answer(AckKind::Ack).await?;
         self.run.is_over().await;
         Ok(())
     }

@@ -117,6 +117,17 @@ impl NatsQueue {
         &self.parked_subject
     }
 
+    /// Returns the ends of the subjects on which a worker reads, with the quotation mark that follows in a refusal.
+    pub(super) fn reads(&self) -> [String; 4] {
+        let (stream, consumer, runs) = (&self.stream, &self.consumer, self.runs_stream());
+        [
+            format!(".CONSUMER.INFO.{stream}.{consumer}\""),
+            format!(".CONSUMER.MSG.NEXT.{stream}.{consumer}\""),
+            format!(".STREAM.INFO.{runs}\""),
+            format!(".STREAM.MSG.GET.{runs}\""),
+        ]
+    }
+
     pub(super) fn runs_stream(&self) -> String {
         format!("{}-runs", self.stream)
     }

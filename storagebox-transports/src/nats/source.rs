@@ -35,7 +35,7 @@ struct Source {
 impl Source {
     async fn next(&mut self) -> Result<NatsDelivery, BoxError> {
         self.pauses.wait().await;
-        let outcome = self.receive().await.map_err(|error| self.connection.refusals.explain(error));
+        let outcome = self.receive().await.map_err(|error| self.connection.refusals.explain(error, &self.queue));
         self.pauses.note(&outcome);
         match outcome {
             Err(error) => {
@@ -53,8 +53,6 @@ impl Source {
         if error.kind() == ErrorKind::NotSetUp && self.connection.setup(&self.queue).await.is_ok() {
             tracing::warn!(stream = self.queue.stream(), "the missing stream or consumer was created again");
         }
-        // A refusal of this attempt must not explain an error of the next read.
-        self.connection.refusals.forget();
     }
 
     async fn receive(&mut self) -> Result<NatsDelivery, BoxError> {
@@ -66,10 +64,11 @@ impl Source {
         let (parking, delivery) = message.info().map_or((0, 1), |info| (info.stream_sequence, info.delivered));
         let run = runs.of(parking, u64::try_from(delivery).unwrap_or(1)).await?;
         self.messages = Some((messages, runs));
-        Ok(NatsDelivery::new(message, self.parking.clone(), run))
+        Ok(NatsDelivery::new(message, self.parking.clone(), run, self.connection.refusals.clone()))
     }
 
     async fn pull(&self) -> Result<(pull::Stream, Runs), BoxError> {
+        self.connection.refusals.begin_to_read();
         let runs = Runs::open(self.connection.jetstream.clone(), &self.queue).await?;
         let (consumer, stream) = (self.queue.consumer_name(), self.queue.stream());
         let jetstream = &self.connection.jetstream;
