@@ -255,6 +255,22 @@ async fn finished_message_leaves_no_note() {
     assert_eq!(bench.held(&format!("{}-runs", bench.name)).await, 0);
 }
 
+/// The stream of the notes outlives the stream of the messages, whose numbers begin again.
+#[tokio::test]
+async fn notes_do_not_count_for_messages_of_a_new_stream() {
+    let bench = Bench::new(LEASE).await;
+    for runs in [Some(0), Some(0)] {
+        let mut deliveries = bench.deliveries();
+        bench.send("order-7").await;
+        drop(next(&mut deliveries).await);
+        let again = next(&mut deliveries).await;
+        assert_eq!(again.lapsed(), runs);
+        again.begin_alone().await.unwrap();
+        bench.raw.delete_stream(&bench.name).await.unwrap();
+        bench.connection.setup(&bench.queue).await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn retry_is_delivered_after_its_pause_or_at_once() {
     let bench = Bench::new(LONG).await;

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use async_nats::jetstream::Message;
 use async_nats::jetstream::context::Context;
 use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
 use storagebox_core::BoxError;
@@ -43,11 +44,14 @@ impl Runs {
         Ok(Self(Arc::new(Notes { context, stream, subject: queue.runs_subject() })))
     }
 
-    /// Reads the note on the message with the sequence number `message`. `delivery` is the number of the current
-    /// delivery.
-    pub(super) async fn of(&self, message: u64, delivery: u64) -> Result<Run, BoxError> {
+    /// Reads the note on a message.
+    pub(super) async fn of(&self, message: &Message) -> Result<Run, BoxError> {
+        let info = message.info()?;
+        let delivery = u64::try_from(info.delivered).unwrap_or(1);
+        // The numbers begin again if the stream is created again.
+        let published = info.published.unix_timestamp_nanos();
+        let subject = format!("{}.{}-{published}", self.0.subject, info.stream_sequence);
         // Before the first delivery, there is no note.
-        let subject = format!("{}.{message}", self.0.subject);
         let lapsed = if delivery > 1 { lapsed(self.0.find(&subject).await?, delivery) } else { None };
         Ok(Run { notes: Arc::clone(&self.0), subject, delivery, lapsed })
     }

@@ -61,8 +61,7 @@ impl Source {
             None => self.pull().await?,
         };
         let message = messages.next().await.ok_or("NATS ended the stream of messages")??;
-        let (parking, delivery) = message.info().map_or((0, 1), |info| (info.stream_sequence, info.delivered));
-        let run = runs.of(parking, u64::try_from(delivery).unwrap_or(1)).await?;
+        let run = runs.of(&message).await?;
         self.messages = Some((messages, runs));
         Ok(NatsDelivery::new(message, self.parking.clone(), run, self.connection.refusals.clone()))
     }
