@@ -36,6 +36,9 @@ fn script(text: &str) -> Script {
 /// A message's lease is its idle time in the group. The receipt of a delivery is the number of times that the message
 /// was handed out, so a late call of an earlier worker changes nothing.
 ///
+/// Messages whose pause is over and new messages are read in turns, while there are both. Messages whose lease has ended
+/// are looked for about once a second, more often with a lease under four seconds, and come first.
+///
 /// A sent message is as durable as the server. If the server loses a message that it accepted, the message is not sent
 /// again, and its token stays.
 #[derive(Clone, Debug)]

@@ -207,6 +207,61 @@ async fn finished_message_leaves_nothing_behind() {
     assert!(pending.query_async::<Vec<redis::Value>>(&mut queue.direct.clone()).await.unwrap().is_empty());
 }
 
+/// More messages pause than one search reads, and they are older than the message whose lease ended.
+#[tokio::test]
+async fn pausing_messages_do_not_hide_an_ended_lease() {
+    let queue = fresh().await;
+    let endpoint = Endpoint::new(&queue);
+    let mut deliveries = queue.deliveries();
+    for count in 0..250 {
+        endpoint.send(&format!("paused-{count}"), "entity").await;
+        checks::next(&mut deliveries).await.settle(Settle::Retry { after: 10 * LEASE }).await.unwrap();
+    }
+    endpoint.send("lapsed", "entity").await;
+    drop(checks::next(&mut deliveries).await);
+    queue.age(LEASE).await;
+    assert!(next_ids(&queue, &endpoint, 3).await.contains(&"lapsed-0".to_owned()));
+}
+
+#[tokio::test]
+async fn pauses_that_are_over_do_not_hold_up_other_messages() {
+    let queue = fresh().await;
+    let endpoint = Endpoint::new(&queue);
+    let mut deliveries = queue.deliveries();
+    let mut taken = vec![];
+    for op in ["lapsed", "a", "b", "c", "d", "e", "f"] {
+        endpoint.send(op, "entity").await;
+        taken.push(checks::next(&mut deliveries).await);
+    }
+    for failed in &taken[1..] {
+        failed.settle(Settle::Retry { after: Duration::ZERO }).await.unwrap();
+    }
+    queue.age(LEASE).await;
+    let ids = next_ids(&queue, &endpoint, 4).await;
+    assert_eq!(
+        ["lapsed", "new", "paused"].map(|kind| ids.iter().filter(|id| is(kind, id)).count()),
+        [1, 2, 1],
+        "{ids:?}"
+    );
+}
+
+fn is(kind: &str, id: &str) -> bool {
+    let of = ["lapsed", "new"].into_iter().find(|kind| id.starts_with(kind));
+    of.unwrap_or("paused") == kind
+}
+
+/// Sends `count` new messages. Returns the ids of the next `count` messages that a new stream delivers.
+async fn next_ids(queue: &Stream, endpoint: &Endpoint, count: usize) -> Vec<String> {
+    for number in 0..count {
+        endpoint.send(&format!("new-{number}"), "entity").await;
+    }
+    let (mut deliveries, mut ids) = (queue.deliveries(), vec![]);
+    for _ in 0..count {
+        ids.push(checks::id(&checks::next(&mut deliveries).await));
+    }
+    ids
+}
+
 /// The entry has more fields than a Lua script can pass to one command.
 #[tokio::test]
 async fn an_entry_of_many_fields_can_be_parked_and_sent_again() {

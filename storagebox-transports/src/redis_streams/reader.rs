@@ -34,11 +34,14 @@ pub(super) struct Reader {
     keys: Keys,
     /// When to search for ended leases again. `None` means at the next read.
     look: Option<Instant>,
+    /// Whether the next read takes a new message before a message whose pause is over. Every second read does, so that
+    /// neither kind waits for the end of the other.
+    takes_new_first: bool,
 }
 
 impl Reader {
     pub(super) fn new(server: Arc<RedisServer>, settings: Settings, keys: Keys) -> Self {
-        Self { waiting: server.another(), server, settings, keys, look: None }
+        Self { waiting: server.another(), server, settings, keys, look: None, takes_new_first: false }
     }
 
     async fn take(&mut self) -> Result<Option<Entry>> {
@@ -51,12 +54,12 @@ impl Reader {
             .arg(group)
             .arg(consumer)
             .arg(millis(*lease))
-            .arg(u8::from(looks));
-        let taken: Option<Entry> = self.server.script(&self.keys.stream, &call).await?;
-        // If a lease had ended, the next search may find more.
-        let found = taken.as_ref().is_some_and(|(_, handed_out, ..)| *handed_out > 1);
-        if looks && !found {
-            self.look = Some(now + LOOK.min(*lease / 4));
+            .arg(u8::from(looks))
+            .arg(u8::from(self.takes_new_first));
+        let (taken, more): (Option<Entry>, u8) = self.server.script(&self.keys.stream, &call).await?;
+        self.takes_new_first = !self.takes_new_first;
+        if looks {
+            self.look = (more == 0).then(|| now + LOOK.min(*lease / 4));
         }
         Ok(taken)
     }
@@ -64,6 +67,8 @@ impl Reader {
     async fn next(&mut self) -> Result<Option<Entry>> {
         match self.take().await? {
             Some(taken) => Ok(Some(taken)),
+            // The search for ended leases goes on.
+            None if self.look.is_none() => Ok(None),
             None => self.wait().await,
         }
     }
