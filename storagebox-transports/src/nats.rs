@@ -63,7 +63,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// # use storagebox_transports::Received;
 /// # async fn _example(payments: Processor, order_of: fn(&Received) -> Result<Key, BoxError>) -> Result<(), BoxError> {
 /// let connection = NatsQueues::connect("nats://user:password@localhost:4222").await?;
-/// let queue = NatsQueue::new("orders").lease(Duration::from_secs(60)).replicas(3);
+/// let queue = NatsQueue::new("orders").lease(Duration::from_secs(60))?.replicas(3);
 /// connection.setup(&queue).await?;
 /// let consumed = consume(connection.deliveries(&queue), order_of, &payments, ConsumeOptions::default()).await;
 /// println!("{consumed:?}");

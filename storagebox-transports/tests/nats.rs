@@ -45,7 +45,7 @@ impl Bench {
         let name = format!("q{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let client = async_nats::connect(url).await.unwrap();
         let (connection, raw) = (NatsQueues::from_client(client.clone()), jetstream::new(client));
-        let queue = NatsQueue::new(&name).lease(lease);
+        let queue = NatsQueue::new(&name).lease(lease).unwrap();
         connection.setup(&queue).await.unwrap();
         Self { connection, raw, queue, name }
     }
@@ -168,7 +168,8 @@ impl Shared for Behind {
     }
 
     async fn open([url, name]: [&str; 2]) -> Deliveries {
-        NatsQueues::connect(url).await.unwrap().deliveries(&NatsQueue::new(name).lease(LEASE)).boxed()
+        let queue = NatsQueue::new(name).lease(LEASE).unwrap();
+        NatsQueues::connect(url).await.unwrap().deliveries(&queue).boxed()
     }
 }
 
@@ -433,7 +434,7 @@ async fn any_number_of_messages_can_be_sent_at_once() {
 async fn second_setup_changes_the_lease_of_a_queue() {
     let bench = Bench::new(LONG).await;
     bench.send("order-7").await;
-    bench.connection.setup(&bench.queue.clone().lease(LEASE)).await.unwrap();
+    bench.connection.setup(&bench.queue.clone().lease(LEASE).unwrap()).await.unwrap();
     let mut deliveries = bench.deliveries();
     drop(next(&mut deliveries).await);
     assert_eq!(id(&next(&mut deliveries).await), "order-7");

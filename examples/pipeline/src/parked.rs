@@ -94,7 +94,7 @@ impl Run {
     /// Returns a copy of each message for shipping. The messages stay in the queue.
     async fn copies(&self) -> Result<Vec<Outgoing>, Failure> {
         let queue = self.pipeline.queue(Stage::Shipping.name())?;
-        let mut deliveries = self.pipeline.queues.deliveries(&queue, true);
+        let mut deliveries = self.pipeline.queues.deliveries(&queue, true)?;
         let (mut copies, mut held) = (BTreeMap::new(), Vec::new());
         while copies.len() < ORDERS as usize {
             let Some(delivery) = deliveries.next().await else { break };

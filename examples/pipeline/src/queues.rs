@@ -43,7 +43,7 @@ impl Queues {
 
     pub(crate) async fn setup(&self, queue: &Destination) -> Result<(), BoxError> {
         match self {
-            Self::Nats(nats) => nats.setup(&nats_queue(queue)).await,
+            Self::Nats(nats) => nats.setup(&nats_queue(queue)?).await,
             Self::Postgres(postgres) => Ok(postgres.setup().await?),
             Self::Rabbit(rabbit) => rabbit.setup(&rabbit_queue(queue)).await,
             Self::Redis(redis) => Ok(redis.setup(queue).await?),
@@ -60,19 +60,19 @@ impl Queues {
     }
 
     /// Returns the deliveries of a queue. Without `with_tokens`, the messages have no tokens.
-    pub(crate) fn deliveries(&self, queue: &Destination, with_tokens: bool) -> Deliveries {
-        match self {
-            Self::Nats(nats) => boxed(nats.deliveries(&nats_queue(queue)), with_tokens),
+    pub(crate) fn deliveries(&self, queue: &Destination, with_tokens: bool) -> Result<Deliveries, storagebox::Error> {
+        Ok(match self {
+            Self::Nats(nats) => boxed(nats.deliveries(&nats_queue(queue)?), with_tokens),
             Self::Postgres(postgres) => boxed(postgres.deliveries(queue), with_tokens),
             Self::Rabbit(rabbit) => boxed(rabbit.deliveries(&rabbit_queue(queue)), with_tokens),
             Self::Redis(redis) => boxed(redis.deliveries(queue), with_tokens),
-        }
+        })
     }
 
     /// Sends the parked messages of a queue again.
     pub(crate) async fn redrive(&self, queue: &Destination) -> Result<u64, BoxError> {
         match self {
-            Self::Nats(nats) => nats.redrive(&nats_queue(queue)).await,
+            Self::Nats(nats) => nats.redrive(&nats_queue(queue)?).await,
             Self::Postgres(postgres) => Ok(postgres.redrive(queue, MAX_REDRIVEN).await?),
             Self::Rabbit(rabbit) => rabbit.redrive(&rabbit_queue(queue)).await,
             Self::Redis(redis) => Ok(redis.redrive(queue, MAX_REDRIVEN).await?),
@@ -80,7 +80,7 @@ impl Queues {
     }
 }
 
-fn nats_queue(queue: &Destination) -> NatsQueue {
+fn nats_queue(queue: &Destination) -> Result<NatsQueue, storagebox::Error> {
     NatsQueue::new(queue.as_str()).lease(LEASE)
 }
 

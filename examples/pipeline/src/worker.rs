@@ -37,7 +37,7 @@ impl Worker {
     pub(crate) async fn execute(self) -> Result<(), Failure> {
         let pipeline = Pipeline::open(&self.settings).await?;
         let (stage, processor) = (self.stage, pipeline.processor(self.stage)?);
-        let deliveries = pipeline.queues.deliveries(&pipeline.queue(stage.name())?, self.settings.dedup);
+        let deliveries = pipeline.queues.deliveries(&pipeline.queue(stage.name())?, self.settings.dedup)?;
         let mut terminate = signal(SignalKind::terminate())?;
         let stopped = async move {
             let (mut stdin, mut sink) = (stdin(), sink());
@@ -49,7 +49,7 @@ impl Worker {
         };
         // A stage refuses a message each time until the missing stock is supplied, so the worker parks it at once.
         let options = ConsumeOptions::default().concurrency(CONCURRENCY).prefetch(CONCURRENCY).park_after(1);
-        let options = options.lease(LEASE).backoff(BACKOFF.0, BACKOFF.1).until(stopped);
+        let options = options.lease(LEASE)?.backoff(BACKOFF.0, BACKOFF.1).until(stopped);
         let options = options.observe(move |_, result| {
             if let Err(error) = result {
                 eprintln!("{error}");

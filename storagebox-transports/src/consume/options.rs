@@ -5,7 +5,7 @@ use std::future::pending;
 use std::pin::Pin;
 use std::time::Duration;
 
-use storagebox_core::{Outcome, ProcessError};
+use storagebox_core::{Outcome, ProcessError, Result, checked_duration};
 
 use super::verdict::Policy;
 use crate::delivery::Received;
@@ -14,7 +14,7 @@ use crate::delivery::Received;
 type Until = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The function that is called with each message and its result.
-type Observer = Box<dyn Fn(&Received, &Result<Outcome, ProcessError>) + Send + Sync>;
+type Observer = Box<dyn Fn(&Received, &std::result::Result<Outcome, ProcessError>) + Send + Sync>;
 
 /// The options of [`consume`](super::consume).
 #[must_use]
@@ -57,9 +57,13 @@ impl ConsumeOptions {
 
     /// Sets how long the queue hands out a message. The loop extends the lease every third of this time. It must equal
     /// the lease of the queue itself. Defaults to 30 seconds.
-    pub fn lease(mut self, lease: Duration) -> Self {
-        self.settings.lease = lease;
-        self
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` for a lease under 1 ms or over 100 years.
+    pub fn lease(mut self, lease: Duration) -> Result<Self> {
+        self.settings.lease = checked_duration("lease", lease)?;
+        Ok(self)
     }
 
     /// Sets the pause before a message whose processing failed comes again. It doubles with each attempt, with jitter:
@@ -98,7 +102,7 @@ impl ConsumeOptions {
     /// loop's task, so it must not block. Messages that never reach the processor are not observed.
     pub fn observe(
         mut self,
-        observer: impl Fn(&Received, &Result<Outcome, ProcessError>) + Send + Sync + 'static,
+        observer: impl Fn(&Received, &std::result::Result<Outcome, ProcessError>) + Send + Sync + 'static,
     ) -> Self {
         self.settings.observer = Some(Box::new(observer));
         self

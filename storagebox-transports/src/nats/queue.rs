@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_nats::jetstream::{consumer, stream};
+use storagebox_core::{Result, checked_duration};
 
 const LEASE: Duration = Duration::from_secs(30);
 /// No limit. The server counts messages that wait for their retry, and at a limit it hands out no other message.
@@ -70,10 +71,13 @@ impl NatsQueue {
 
     /// Sets how long a message belongs to a worker before it comes again. Defaults to 30 seconds. Workers extend their
     /// leases by this time, whatever time they ask for.
-    #[must_use]
-    pub fn lease(mut self, lease: Duration) -> Self {
-        self.lease = lease;
-        self
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` for a lease under 1 ms or over 100 years.
+    pub fn lease(mut self, lease: Duration) -> Result<Self> {
+        self.lease = checked_duration("lease", lease)?;
+        Ok(self)
     }
 
     /// Sets how many messages may be unsettled at once, in all workers together. Defaults to no limit. Zero counts as one.
@@ -209,11 +213,20 @@ mod tests {
     #[test]
     fn nats_configuration_has_the_values_of_the_builder() {
         let queue = NatsQueue::new("orders").subjects(["orders.a", "orders.b"]).consumer("worker").replicas(3);
-        let queue = queue.lease(Duration::from_secs(7)).max_unsettled(5).prefetch(0).parked("dead", "dead.orders");
+        let queue =
+            queue.lease(Duration::from_secs(7)).unwrap().max_unsettled(5).prefetch(0).parked("dead", "dead.orders");
         let (consumer, stream) = (queue.consumer_config(), queue.stream_config());
         assert_eq!((consumer.ack_wait, consumer.max_ack_pending), (Duration::from_secs(7), 5));
         assert_eq!(consumer.durable_name.as_deref(), Some("worker"));
         assert_eq!((stream.subjects.len(), stream.num_replicas, queue.batch()), (2, 3, 1));
         assert_eq!(queue.parked_config().subjects, ["dead.orders"]);
+    }
+
+    /// The server reads a zero as its default.
+    #[test]
+    fn no_option_of_a_consumer_is_zero() {
+        let queue = NatsQueue::new("orders");
+        assert!(queue.clone().lease(Duration::ZERO).is_err());
+        assert_eq!(queue.max_unsettled(0).consumer_config().max_ack_pending, 1);
     }
 }

@@ -132,7 +132,7 @@ impl Endpoint {
 }
 
 pub(crate) fn options<Q: Queue>() -> ConsumeOptions {
-    ConsumeOptions::default().lease(Q::LEASE)
+    ConsumeOptions::default().lease(Q::LEASE).unwrap()
 }
 
 /// The result of each message, as text.

@@ -12,7 +12,7 @@ use crate::queue::MemoryQueue;
 use crate::shared::{Log, SECOND, failing, first, processor, received, slow, stuck};
 
 fn options() -> ConsumeOptions {
-    ConsumeOptions::default().lease(30 * SECOND)
+    ConsumeOptions::default().lease(30 * SECOND).unwrap()
 }
 
 /// Returns a queue with these messages, whose worker received all of them and settled none.

@@ -1,6 +1,8 @@
 //! Extensions of leases, from the arrival of a message to its settlement.
 
-use storagebox_core::Decision;
+use std::time::Duration;
+
+use storagebox_core::{Decision, ErrorKind};
 use storagebox_transports::{ConsumeOptions, Settle, consume};
 
 use crate::checks::Queue;
@@ -9,7 +11,15 @@ use crate::queue::MemoryQueue;
 use crate::shared::{Log, SECOND, first, processor, received, slow, stuck};
 
 fn options() -> ConsumeOptions {
-    ConsumeOptions::default().lease(30 * SECOND)
+    ConsumeOptions::default().lease(30 * SECOND).unwrap()
+}
+
+#[test]
+fn lease_that_no_queue_can_give_is_refused() {
+    for lease in [Duration::ZERO, Duration::from_micros(999), Duration::MAX] {
+        let refused = ConsumeOptions::default().lease(lease).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{lease:?}");
+    }
 }
 
 fn count(queue: &MemoryQueue, number: u64, call: &'static str) -> usize {

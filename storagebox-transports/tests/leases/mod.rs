@@ -94,7 +94,7 @@ pub(crate) async fn leases_of_waiting_messages_are_extended<Q: Aged>(queue: &Q) 
     endpoint.send("a", "entity").await;
     endpoint.send("b", "entity").await;
     let extensions = Extensions::default();
-    let often = options::<Q>().lease(Duration::from_millis(900)).prefetch(1).concurrency(1);
+    let often = options::<Q>().lease(Duration::from_millis(900)).unwrap().prefetch(1).concurrency(1);
     let test = async {
         for op in ["c", "d"] {
             extensions.happen(2).await;

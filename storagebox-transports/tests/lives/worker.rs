@@ -83,11 +83,12 @@ fn say(word: &str, id: impl std::fmt::Display) {
 pub(crate) async fn work<Q: Shared>() {
     let [Ok(server), Ok(queue)] = PLACE.map(env::var) else { return };
     let deliveries = Q::open([&server, &queue]).await;
-    let options = ConsumeOptions::default().lease(Q::HOLDS).park_after(1).until(eof()).observe(|received, result| {
-        if result.is_ok() {
-            say(DONE, &received.id);
-        }
-    });
+    let options =
+        ConsumeOptions::default().lease(Q::HOLDS).unwrap().park_after(1).until(eof()).observe(|received, result| {
+            if result.is_ok() {
+                say(DONE, &received.id);
+            }
+        });
     let _ = consume(deliveries, entity_of, &processor().await, options).await;
 }
 
