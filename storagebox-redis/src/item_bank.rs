@@ -14,7 +14,16 @@ use crate::client::{Answer, OpenNamespace, ScriptCall, hash, micros};
 use crate::page;
 use crate::script::{Script, script};
 
-static ADD: Script = script!("bank_add", CHANGES, timed, ["number", "buckets", "queue", "bank"], "item_bank/add");
+/// Builds a script on a bank. The brackets contain further Lua libraries.
+macro_rules! of_bank {
+    ($name:literal, $head:ident, [$($lib:literal),*], $file:literal) => {
+        $crate::script::script!($name, $head, timed, ["number", "buckets", "queue", "bank" $(, $lib)*], $file)
+    };
+}
+
+pub(crate) use of_bank;
+
+static ADD: Script = of_bank!("bank_add", CHANGES, [], "item_bank/add");
 static TAKE: Script = script!(
     "bank_take",
     CHANGES,
@@ -22,51 +31,16 @@ static TAKE: Script = script!(
     ["number", "at_once", "buckets", "queue", "front", "bank", "claims", "void", "void_claims"],
     "item_bank/take"
 );
-static EXTEND: Script = script!(
-    "bank_extend",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims", "void", "void_claims"],
-    "item_bank/extend"
-);
-static CONFIRM: Script = script!(
-    "bank_confirm",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims", "void", "void_claims"],
-    "item_bank/confirm"
-);
-static RELEASE: Script =
-    script!("bank_release", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/release");
-static GET: Script =
-    script!("bank_get", READS, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/get");
-static COUNTS: Script =
-    script!("bank_counts", READS, timed, ["number", "buckets", "queue", "bank"], "item_bank/counts");
-static RETIRE: Script = script!(
-    "bank_retire",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims", "void", "void_claims"],
-    "item_bank/retire"
-);
-static HOLDER: Script = script!(
-    "bank_holder",
-    READS,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims", "shown_item"],
-    "item_bank/holder"
-);
-static LIST: Script = script!(
-    "bank_list",
-    READS,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims", "shown_item"],
-    "item_bank/list"
-);
-static WITHDRAW: Script =
-    script!("bank_withdraw", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/withdraw");
-static RESTORE: Script =
-    script!("bank_restore", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/restore");
+static EXTEND: Script = of_bank!("bank_extend", CHANGES, ["claims", "void", "void_claims"], "item_bank/extend");
+static CONFIRM: Script = of_bank!("bank_confirm", CHANGES, ["claims", "void", "void_claims"], "item_bank/confirm");
+static RELEASE: Script = of_bank!("bank_release", CHANGES, ["claims"], "item_bank/release");
+static GET: Script = of_bank!("bank_get", READS, ["claims"], "item_bank/get");
+static COUNTS: Script = of_bank!("bank_counts", READS, [], "item_bank/counts");
+static RETIRE: Script = of_bank!("bank_retire", CHANGES, ["claims", "void", "void_claims"], "item_bank/retire");
+static HOLDER: Script = of_bank!("bank_holder", READS, ["claims", "shown_item"], "item_bank/holder");
+static LIST: Script = of_bank!("bank_list", READS, ["claims", "shown_item"], "item_bank/list");
+static WITHDRAW: Script = of_bank!("bank_withdraw", CHANGES, ["claims"], "item_bank/withdraw");
+static RESTORE: Script = of_bank!("bank_restore", CHANGES, ["claims"], "item_bank/restore");
 pub(crate) static MAINTAIN: Script = script!(
     "bank_maintain",
     CHANGES,

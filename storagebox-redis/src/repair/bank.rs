@@ -8,21 +8,15 @@ use std::hash::BuildHasher as _;
 use storagebox_core::Result;
 
 use super::Repair;
-use crate::script::{Script, script};
+use crate::item_bank::of_bank;
+use crate::script::Script;
 
-/// Builds a script that repairs a bank. The brackets contain further Lua libraries.
-macro_rules! of_bank {
-    ($name:literal, [$($lib:literal),*], $file:literal) => {
-        script!($name, CHANGES, timed, ["number", "buckets", "queue", "bank" $(, $lib)*], $file)
-    };
-}
-
-static QUEUE: Script = of_bank!("bank_repair_queue", [], "item_bank/repair_queue");
-static HOLDS: Script = of_bank!("bank_repair_holds", ["claims", "walk"], "item_bank/repair_holds");
-static CLAIMS: Script = of_bank!("bank_repair_claims", ["claims", "repair_bank"], "item_bank/repair_claims");
-static ENDED: Script = of_bank!("bank_repair_ended", ["claims", "repair_bank"], "item_bank/repair_ended");
-static ITEMS: Script = of_bank!("bank_repair_items", ["claims", "repair_bank"], "item_bank/repair_items");
-static FREE: Script = of_bank!("bank_repair_free", ["claims", "repair_bank"], "item_bank/repair_free");
+static QUEUE: Script = of_bank!("bank_repair_queue", CHANGES, [], "item_bank/repair_queue");
+static HOLDS: Script = of_bank!("bank_repair_holds", CHANGES, ["claims", "walk"], "item_bank/repair_holds");
+static CLAIMS: Script = of_bank!("bank_repair_claims", CHANGES, ["claims", "repair_bank"], "item_bank/repair_claims");
+static ENDED: Script = of_bank!("bank_repair_ended", CHANGES, ["claims", "repair_bank"], "item_bank/repair_ended");
+static ITEMS: Script = of_bank!("bank_repair_items", CHANGES, ["claims", "repair_bank"], "item_bank/repair_items");
+static FREE: Script = of_bank!("bank_repair_free", CHANGES, ["claims", "repair_bank"], "item_bank/repair_free");
 
 /// The hash values of the entries of a queue, which may have millions of entries.
 struct Queue {
