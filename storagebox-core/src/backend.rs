@@ -15,6 +15,7 @@ mod page_request;
 pub(crate) mod race;
 pub(crate) mod retry;
 pub mod rules;
+mod single_flight;
 mod store_options;
 pub mod url;
 
@@ -31,4 +32,5 @@ pub use page_request::PageRequest;
 pub use retry::{Backoff, pauses, repeat};
 pub use rules::counters::CounterRules;
 pub use rules::ordered::OrderedRules;
+pub use single_flight::{Flight, SingleFlight};
 pub use store_options::StoreOptions;

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::Result;
+use storagebox_core::backend::SingleFlight;
 
 use crate::lock::lock;
-use crate::single_flight::SingleFlight;
 
 pub(crate) trait Source: Send + Sync + 'static {
     /// An item that may be taken, as the read returned it.

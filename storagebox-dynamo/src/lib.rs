@@ -25,7 +25,6 @@ mod parts;
 mod records;
 mod row;
 mod schema;
-mod single_flight;
 mod store;
 mod token_store;
 mod upkeep;

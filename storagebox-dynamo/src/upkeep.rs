@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use futures_util::future::join_all;
+use storagebox_core::backend::SingleFlight;
 use storagebox_core::{Key, Maintained, Namespace, Result};
 
 use crate::client::{Client, Partition, RowPage, Write, home_elsewhere};
@@ -13,7 +14,6 @@ use crate::entity_ledger::{Entities, FORGOTTEN};
 use crate::item_bank::{Bank, LAPSED};
 use crate::lock::lock;
 use crate::row::{Attributes, Row, RowKey, Value};
-use crate::single_flight::SingleFlight;
 
 const PAGE: i32 = 1_000;
 /// The largest number of pages that one call reads.

@@ -20,7 +20,6 @@ mod repair;
 mod schema;
 mod script;
 mod server;
-mod single_flight;
 mod store;
 mod token_store;
 mod upkeep;

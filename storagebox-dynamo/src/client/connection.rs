@@ -10,12 +10,12 @@ use aws_config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::Builder;
 use futures_util::FutureExt as _;
+use storagebox_core::backend::SingleFlight;
 
 use super::credentials::{Found, loader};
 use super::http::ByScheme;
 use crate::clock::Corrected;
 use crate::config::Address;
-use crate::single_flight::SingleFlight;
 
 pub(crate) struct Connection {
     source: Source,

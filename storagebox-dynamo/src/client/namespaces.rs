@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use sha2::{Digest, Sha256};
+use storagebox_core::backend::SingleFlight;
 use storagebox_core::{Error, Namespace, Result, Retention};
 
 pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
@@ -15,7 +16,6 @@ use crate::clock::Millis;
 use crate::error::{misconfigured, opening};
 use crate::ordered_store::without_skew;
 use crate::row::{Expiry, Row, RowKey, VERSION};
-use crate::single_flight::SingleFlight;
 
 /// Returns the beginning of the partition keys of all namespaces of this kind.
 pub(crate) fn prefix_of(kind: Kind, client: &Client) -> String {

@@ -4,8 +4,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use storagebox_core::Key;
-
-use crate::single_flight::{Flight, SingleFlight};
+use storagebox_core::backend::{Flight, SingleFlight};
 
 /// The number of queues that all keys share. Keys that share a queue wait for each other.
 const QUEUES: usize = 64;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use storagebox_core::backend::OrderedRules;
+use storagebox_core::backend::{OrderedRules, SingleFlight};
 use storagebox_core::{Error, Namespace, Result};
 
 pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
@@ -12,7 +12,6 @@ use super::store_info::VERSION;
 use super::{Answer, Client, ScriptCall};
 use crate::error;
 use crate::script::{Script, script};
-use crate::single_flight::SingleFlight;
 
 static ENTER: Script = script!("store_enter_namespace", CHANGES, [], "store/enter_namespace").asking_for_all();
 static OPEN: Script = script!("store_open_namespace", CHANGES, [], "store/open_namespace").asking_for_all();

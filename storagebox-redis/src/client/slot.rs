@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use redis::{RedisError, Value};
-use storagebox_core::backend::in_time;
+use storagebox_core::backend::{SingleFlight, in_time};
 use storagebox_core::{Error, ErrorKind, Result};
 
 use super::line::Line;
@@ -15,7 +15,6 @@ use super::server::{Server, Wire};
 use super::since_now;
 use crate::error;
 use crate::script::Edition;
-use crate::single_flight::SingleFlight;
 
 /// A slot for one connection. A call opens a new connection if the slot is empty.
 #[derive(Default)]
