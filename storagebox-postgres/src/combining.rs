@@ -127,8 +127,17 @@ pub(crate) fn sort<C>(calls: &mut Vec<C>, order: impl Fn(&C, &C) -> Ordering) ->
     places
 }
 
-/// Returns the answers in the order that the calls had before [`sort`], which returned `places`.
-pub(crate) fn in_order<T>(places: Vec<usize>, answers: Vec<T>) -> Vec<Combined<Result<T>>> {
+/// Makes a batch within its timeout. Returns the answers in the order that the calls had before [`sort`], which returned
+/// `places`.
+pub(crate) async fn answers<T>(
+    client: &Client,
+    places: Vec<usize>,
+    batch: impl Future<Output = Result<Vec<T>>> + Send,
+) -> Vec<Combined<Result<T>>> {
+    let answers = match client.in_time(batch).await {
+        Ok(answers) => answers,
+        Err(error) => return failed(&error, places.len()),
+    };
     let mut ordered: Vec<_> = places.into_iter().zip(answers).collect();
     ordered.sort_unstable_by_key(|(place, _)| *place);
     ordered.into_iter().map(|(_, answer)| Combined::Answer(Ok(answer))).collect()

@@ -99,10 +99,8 @@ impl Counters {
     async fn together(self: Arc<Self>, mut calls: Vec<Apply>) -> Vec<Combined<Result<Counted>>> {
         let part = |call: &Apply| (call.key.clone(), self.rules.shard_of(&call.change.op));
         let places = combining::sort(&mut calls, |one, other| part(one).cmp(&part(other)));
-        match self.client().in_time(self.applied(&calls, false)).await {
-            Ok(answers) => combining::in_order(places, answers).into_iter().map(counted).collect(),
-            Err(error) => combining::failed(&error, calls.len()),
-        }
+        let answers = combining::answers(self.client(), places, self.applied(&calls, false)).await;
+        answers.into_iter().map(counted).collect()
     }
 
     /// Applies the changes in one statement. `calls` must be sorted by key and shard.

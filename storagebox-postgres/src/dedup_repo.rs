@@ -62,11 +62,8 @@ async fn alone(
 }
 
 async fn together(records: Arc<OpenNamespace>, mut calls: Vec<Record>) -> Vec<Combined<Result<Recorded>>> {
-    let order = combining::sort(&mut calls, |one, other| one.id.cmp(&other.id));
-    match records.client().in_time(recorded(&records, &calls)).await {
-        Ok(answers) => combining::in_order(order, answers),
-        Err(error) => combining::failed(&error, calls.len()),
-    }
+    let places = combining::sort(&mut calls, |one, other| one.id.cmp(&other.id));
+    combining::answers(records.client(), places, recorded(&records, &calls)).await
 }
 
 /// Writes the records in one statement. `calls` must be sorted by id.

@@ -82,10 +82,8 @@ impl Values {
 
     async fn together(self: Arc<Self>, mut calls: Vec<Write>) -> Vec<Combined<Result<Written>>> {
         let places = combining::sort(&mut calls, |one, other| one.key.cmp(&other.key));
-        match self.client().in_time(self.written(&calls)).await {
-            Ok(answers) => combining::in_order(places, answers).into_iter().map(flat).collect(),
-            Err(error) => combining::failed(&error, calls.len()),
-        }
+        let answers = combining::answers(self.client(), places, self.written(&calls)).await;
+        answers.into_iter().map(flat).collect()
     }
 
     /// Makes the writes in one statement. `calls` must be sorted by key.

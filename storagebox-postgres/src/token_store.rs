@@ -89,10 +89,7 @@ async fn alone(
 
 async fn together(tokens: Arc<OpenNamespace>, mut calls: Vec<Consume>) -> Vec<Combined<Result<Consumed>>> {
     let places = combining::sort(&mut calls, |one, other| one.token.cmp(&other.token));
-    match tokens.client().in_time(consumed(&tokens, &calls)).await {
-        Ok(answers) => combining::in_order(places, answers),
-        Err(error) => combining::failed(&error, calls.len()),
-    }
+    combining::answers(tokens.client(), places, consumed(&tokens, &calls)).await
 }
 
 /// Consumes the tokens in one statement. `calls` must be sorted by token.
