@@ -115,12 +115,10 @@ struct Upkeep {
     deletes: bool,
 }
 
-const UPKEEP: [Upkeep; 7] = [
+const UPKEEP: [Upkeep; 5] = [
     Upkeep { function: "bank_free_lapsed", asks_for_memory: false, deletes: false },
-    Upkeep { function: "bank_maintain", asks_for_memory: true, deletes: true },
     Upkeep { function: "dedup_maintain", asks_for_memory: true, deletes: true },
-    Upkeep { function: "token_maintain", asks_for_memory: true, deletes: true },
-    Upkeep { function: "entity_maintain", asks_for_memory: true, deletes: true },
+    Upkeep { function: "memory_maintain", asks_for_memory: true, deletes: true },
     Upkeep { function: "counter_maintain", asks_for_memory: false, deletes: true },
     Upkeep { function: "ordered_maintain", asks_for_memory: false, deletes: true },
 ];

@@ -1,5 +1,5 @@
--- S-2 Deletes at most `p_limit` rows: expired records, whose operations it fences, lapsed leases whose memory is over,
--- and fences whose memory is over.
+-- S-2 Deletes at most `p_limit` rows: expired records, whose operations it fences, and lapsed leases whose memory is
+-- over.
 -- Returns the number of deleted rows.
 CREATE OR REPLACE FUNCTION {schema}.dedup_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
@@ -28,12 +28,6 @@ BEGIN
             now := {schema}.clock();
             UPDATE {schema}.ended_ops e SET since = now WHERE e.namespace = one AND e.since = asked;
         END IF;
-        removed := removed + part;
-        DELETE FROM {schema}.ended_ops e WHERE e.ctid = ANY (ARRAY(
-            SELECT o.ctid FROM {schema}.ended_ops o WHERE o.namespace = one AND o.since <= forgotten
-            ORDER BY o.since LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
-        ));
-        GET DIAGNOSTICS part = ROW_COUNT;
         removed := removed + part;
     END LOOP;
     RETURN removed;

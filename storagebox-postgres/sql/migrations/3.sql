@@ -12,6 +12,9 @@ DROP FUNCTION IF EXISTS
     {schema}.bank_take_lapsed(bigint, text, bigint, bigint, bigint[], bigint[]),
     {schema}.bank_lock(bigint, text, bigint),
     {schema}.bank_extend(bigint, text, bigint, bigint),
+    {schema}.bank_maintain(bigint, bigint),
+    {schema}.entity_maintain(bigint, bigint),
+    {schema}.token_maintain(bigint, bigint),
     {schema}.bank_confirm(bigint, text, bigint),
     {schema}.bank_retire(bigint, text, bigint),
     {schema}.counter_apply(

@@ -86,7 +86,7 @@ fn commit_that_waited_for_upkeep_creates_a_new_entity() -> Result<()> {
         let entities = split(&store)?;
         let old = forgettable(place, &*entities).await?;
         let schema = &place.schema;
-        let remove = format!("SELECT {schema}.entity_maintain(1, 10)");
+        let remove = format!("SELECT {schema}.memory_maintain(1, 10)");
         let mut upkeep = session(place, &remove).await?;
         let commit = commit_at(None, "b");
         let end = async {
