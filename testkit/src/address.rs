@@ -1,6 +1,6 @@
 //! The address of a server, read from a URL of the form `SCHEME://USER:PASSWORD@HOST:PORT`.
 
-use std::fmt;
+use std::{fmt, io};
 
 use crate::failure::Failure;
 
@@ -13,6 +13,14 @@ pub(crate) struct Form {
     pub(crate) scheme: &'static str,
     /// The port of a URL that contains no port.
     pub(crate) port: &'static str,
+}
+
+impl Form {
+    /// Calls `ask` with the host and the port of a URL.
+    pub(crate) fn ask<T>(&'static self, url: &str, ask: impl FnOnce(&str, u16) -> io::Result<T>) -> io::Result<T> {
+        let Address { host, port, .. } = Address::parse(self, url).map_err(io::Error::other)?;
+        ask(&host, port)
+    }
 }
 
 /// The host and the port of a URL, without the login.

@@ -1,7 +1,5 @@
 //! RabbitMQ as one of the servers that tests need.
 
-use std::io;
-
 use super::{INSTALL, NAME, RabbitMq};
 use crate::address::{Address, Form};
 use crate::failure::Failure;
@@ -26,14 +24,8 @@ pub(crate) static KIND: Kind = Kind {
     },
     local,
     shown: |url| Address::parse(&FORM, url).map(|address| address.to_string()),
-    ask,
+    ask: |url| FORM.ask(url, probe::rabbitmq),
 };
-
-/// Returns the version of the server, if it answers.
-fn ask(url: &str) -> io::Result<Option<String>> {
-    let address = Address::parse(&FORM, url).map_err(io::Error::other)?;
-    probe::rabbitmq(&address.host, address.port)
-}
 
 fn local() -> Result<Started, Failure> {
     let server = RabbitMq::start()?;

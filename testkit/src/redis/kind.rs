@@ -1,7 +1,5 @@
 //! Redis as one of the servers that tests need.
 
-use std::io;
-
 use super::{INSTALL, NAME, Redis, SERVER, Settings};
 use crate::address::{Address, Form};
 use crate::failure::Failure;
@@ -28,14 +26,8 @@ pub(crate) static KIND: Kind = Kind {
     },
     local,
     shown: |url| Address::parse(&FORM, url).map(|address| address.to_string()),
-    ask,
+    ask: |url| FORM.ask(url, |host, port| probe::redis(host, port).map(|()| None)),
 };
-
-/// Checks that the server answers. Returns no version.
-fn ask(url: &str) -> io::Result<Option<String>> {
-    let address = Address::parse(&FORM, url).map_err(io::Error::other)?;
-    probe::redis(&address.host, address.port).map(|()| None)
-}
 
 fn local() -> Result<Started, Failure> {
     let server = Redis::start(&Settings::quick())?;
