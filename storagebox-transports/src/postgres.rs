@@ -2,7 +2,6 @@
 
 mod delivery;
 mod reader;
-mod schema;
 mod statements;
 
 use std::sync::Arc;
@@ -13,13 +12,16 @@ use futures_util::Stream;
 use sqlx::{PgPool, raw_sql};
 use storagebox_core::{BoxError, Destination, Dispatcher, Outgoing, Result, checked_duration};
 use storagebox_postgres::PostgresServer;
+use storagebox_postgres::sql::Schema;
 
 use crate::reader::deliveries;
 use reader::Reader;
-use schema::Schema;
 use statements::Statements;
 
 pub use delivery::PostgresDelivery;
+
+/// The schema of the table if no schema is named.
+const SCHEMA: &str = "storagebox_queues";
 
 /// Queues in a schema of a PostgreSQL database. Clones share a pool.
 ///
@@ -46,17 +48,17 @@ impl PostgresQueues {
     /// `statements=simple`. The message never contains the URL.
     pub fn connect(url: &str) -> Result<Self> {
         let server = PostgresServer::connect(url)?;
-        let schema = server.schema().map(Schema::new).transpose()?.unwrap_or_default();
-        Ok(Self::of(server, &schema))
+        let schema = server.schema().unwrap_or(SCHEMA).to_owned();
+        Self::of(server).schema(&schema)
     }
 
     /// Uses an existing pool, whose sessions are at READ COMMITTED.
     pub fn from_pool(pool: PgPool) -> Self {
-        Self::of(PostgresServer::from_pool(pool), &Schema::default())
+        Self::of(PostgresServer::from_pool(pool))
     }
 
-    fn of(server: PostgresServer, schema: &Schema) -> Self {
-        Self { server, statements: Arc::new(Statements::new(schema)), lease: Duration::from_secs(30) }
+    fn of(server: PostgresServer) -> Self {
+        Self { server, statements: Arc::new(Statements::new(SCHEMA)), lease: Duration::from_secs(30) }
     }
 
     /// Sets the schema of the table. Defaults to the `schema` of the URL, or else to `storagebox_queues`.
@@ -66,7 +68,7 @@ impl PostgresQueues {
     /// Returns `Misconfigured` unless the name has 1 to 40 of the characters `a` to `z`, `0` to `9` and `_`, and begins
     /// with a letter or `_`. Also returns `Misconfigured` for `public` and for names that begin with `pg_`.
     pub fn schema(mut self, name: &str) -> Result<Self> {
-        self.statements = Arc::new(Statements::new(&Schema::new(name)?));
+        self.statements = Arc::new(Statements::new(&Schema::new(name)?.to_string()));
         Ok(self)
     }
 

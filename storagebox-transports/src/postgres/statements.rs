@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
-use super::schema::Schema;
-
 #[derive(Debug)]
 pub(super) struct Statements {
     pub(super) setup: SqlStr,
@@ -21,9 +19,10 @@ pub(super) struct Statements {
 }
 
 impl Statements {
-    pub(super) fn new(schema: &Schema) -> Self {
-        // `Schema` has checked the name, and the rest of each statement is part of this crate.
-        let fill = |sql| AssertSqlSafe(schema.fill(sql)).into_sql_str();
+    /// Returns the statements for a schema whose name `Schema` has checked.
+    pub(super) fn new(schema: &str) -> Self {
+        // The rest of each statement is part of this crate.
+        let fill = |sql: &str| AssertSqlSafe(sql.replace("{schema}", schema)).into_sql_str();
         Self {
             setup: fill(include_str!("../../sql/postgres/setup.sql")),
             send: fill(include_str!("../../sql/postgres/send.sql")),
