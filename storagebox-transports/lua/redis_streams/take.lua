@@ -1,10 +1,11 @@
 -- Takes one message: the first whose lease has ended, or else the first whose pause is over, or else a new message.
--- KEYS: the stream, the pauses, the lone runs. ARGV: the group, the consumer, the lease in milliseconds, 1 to look for
--- ended leases, 1 to take a new message before one whose pause is over. Returns the message, or false if there is none,
--- and 1 if the search for ended leases is not at its end, or else 0. A message is the id of the entry, the number of its
--- deliveries, its fields, and the number of its lone runs if its lease had ended, or else false.
+-- KEYS: the stream, the pauses, the lone runs. ARGV: the group, the consumer, the lease in milliseconds, where to begin to
+-- look for ended leases or nothing, 1 to take a new message before one whose pause is over. Returns the message, or false
+-- if there is none, and where the search for ended leases goes on, or false if it is at its end. A message is the id of
+-- the entry, the number of its deliveries, its fields, and the number of its lone runs if its lease had ended, or else
+-- false.
 local stream, pauses, runs = KEYS[1], KEYS[2], KEYS[3]
-local group, consumer, lease, looks, new_first = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5] == '1'
+local group, consumer, lease, from, new_first = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5] == '1'
 
 demand('ZREM', pauses, '0-0')
 demand('XCLAIM', stream, group, consumer, 0, '0-0')
@@ -38,10 +39,11 @@ local function paused()
     return false
 end
 
--- Takes the first entry whose lease has ended. Returns the entry, or false, and whether there may be more. An entry that
--- pauses has no lease: `JUSTID` resets its idle time without counting a delivery, so that the next calls do not find it.
+-- Takes the first entry whose lease has ended. Returns the entry, or false, and where the search goes on. An entry that
+-- pauses has no lease: `JUSTID` resets its idle time without counting a delivery, so that the next searches do not find
+-- it.
 local function lapsed()
-    local idle = redis.call('XPENDING', stream, group, 'IDLE', lease, '-', '+', MOST)
+    local idle = redis.call('XPENDING', stream, group, 'IDLE', lease, from, '+', MOST)
     for _, pending in ipairs(idle) do
         local id = pending[1]
         local taken = false
@@ -52,10 +54,10 @@ local function lapsed()
         end
         if taken then
             taken[4] = tonumber(redis.call('HGET', runs, id) or 0)
-            return taken, true
+            return taken, '(' .. id
         end
     end
-    return false, #idle == MOST
+    return false, #idle == MOST and '(' .. idle[MOST][1]
 end
 
 local function new()
@@ -65,7 +67,7 @@ local function new()
     return { entry[1], 1, entry[2], false }
 end
 
-local taken, more = false, false
-if looks then taken, more = lapsed() end
+local taken, rest = false, false
+if from ~= '' then taken, rest = lapsed() end
 taken = taken or (new_first and new()) or paused() or new()
-return { taken, more and 1 or 0 }
+return { taken, rest }

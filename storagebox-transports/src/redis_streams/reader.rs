@@ -34,6 +34,8 @@ pub(super) struct Reader {
     keys: Keys,
     /// When to search for ended leases again. `None` means at the next read.
     look: Option<Instant>,
+    /// Where the search for ended leases goes on at the next read, if it is not at its end.
+    rest: Option<String>,
     /// Whether the next read takes a new message before a message whose pause is over. Every second read does, so that
     /// neither kind waits for the end of the other.
     takes_new_first: bool,
@@ -41,12 +43,13 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new(server: Arc<RedisServer>, settings: Settings, keys: Keys) -> Self {
-        Self { waiting: server.another(), server, settings, keys, look: None, takes_new_first: false }
+        Self { waiting: server.another(), server, settings, keys, look: None, rest: None, takes_new_first: false }
     }
 
     async fn take(&mut self) -> Result<Option<Entry>> {
         let now = now();
-        let looks = self.look.is_none_or(|look| look <= now);
+        let begins = self.look.is_none_or(|look| look <= now);
+        let from = self.rest.as_deref().unwrap_or(if begins { "-" } else { "" });
         let Settings { group, consumer, lease, .. } = &self.settings;
         let mut call = TAKE.key(&self.keys.stream);
         call.key(&self.keys.pauses)
@@ -54,13 +57,14 @@ impl Reader {
             .arg(group)
             .arg(consumer)
             .arg(millis(*lease))
-            .arg(u8::from(looks))
+            .arg(from)
             .arg(u8::from(self.takes_new_first));
-        let (taken, more): (Option<Entry>, u8) = self.server.script(&self.keys.stream, &call).await?;
-        self.takes_new_first = !self.takes_new_first;
-        if looks {
-            self.look = (more == 0).then(|| now + LOOK.min(*lease / 4));
+        let looks = !from.is_empty();
+        let (taken, rest): (Option<Entry>, Option<String>) = self.server.script(&self.keys.stream, &call).await?;
+        if looks && rest.is_none() {
+            self.look = Some(now + LOOK.min(*lease / 4));
         }
+        (self.rest, self.takes_new_first) = (rest, !self.takes_new_first);
         Ok(taken)
     }
 
@@ -68,7 +72,7 @@ impl Reader {
         match self.take().await? {
             Some(taken) => Ok(Some(taken)),
             // The search for ended leases goes on.
-            None if self.look.is_none() => Ok(None),
+            None if self.rest.is_some() => Ok(None),
             None => self.wait().await,
         }
     }
