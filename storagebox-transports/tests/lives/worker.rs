@@ -14,10 +14,9 @@ use super::{KILLER, Shared, good, killers};
 use crate::checks::endpoint::entity_of;
 
 const PLACE: [&str; 2] = ["STORAGEBOX_WORKER_SERVER", "STORAGEBOX_WORKER_QUEUE"];
-pub(crate) const BEGUN: &str = "begun";
-pub(crate) const DONE: &str = "done";
-/// The prefix of a line of the output that is a report of the worker. The test harness writes to the same output.
-const SAYS: &str = "the worker has ";
+const PARK_AFTER: &str = "STORAGEBOX_WORKER_PARK_AFTER";
+/// The prefix of a line of the output that names a message. The test harness writes to the same output.
+const BEGINS: &str = "the worker begins ";
 
 /// How long the handler waits before it ends the worker, so that other messages can begin meanwhile.
 const KILLER_TAKES: Duration = Duration::from_millis(30);
@@ -25,39 +24,43 @@ const OTHERS_TAKE: Duration = Duration::from_millis(60);
 
 pub(crate) struct Worker {
     child: Child,
-    words: mpsc::UnboundedReceiver<(&'static str, String)>,
+    begun: mpsc::UnboundedReceiver<String>,
 }
 
 impl Worker {
-    pub(crate) fn start<Q: Shared>(place: [&str; 2]) -> Self {
+    pub(crate) fn start<Q: Shared>(place: [&str; 2], park_after: u32) -> Self {
         let mut program = Command::new(env::current_exe().unwrap());
         program.args(["--exact", "as_a_worker_process", "--ignored", "--nocapture"]);
-        program.envs(PLACE.into_iter().zip(place)).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        program.envs(PLACE.into_iter().zip(place)).env(PARK_AFTER, park_after.to_string());
+        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = program.spawn().unwrap();
-        let (to, words) = mpsc::unbounded_channel();
+        let (to, begun) = mpsc::unbounded_channel();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        std::thread::spawn(move || {
-            lines.map_while(Result::ok).filter_map(|line| word(&line)).try_for_each(|word| to.send(word))
-        });
-        Self { child, words }
+        let id = |line: String| Some(line.split_once(BEGINS)?.1.to_owned());
+        std::thread::spawn(move || lines.map_while(Result::ok).filter_map(id).try_for_each(|id| to.send(id)));
+        Self { child, begun }
     }
 
-    /// Waits for the worker's next report. Returns `None` if the worker has ended.
-    pub(crate) async fn says(&mut self) -> Option<(&'static str, String)> {
-        self.words.recv().await
+    /// Returns the id of the next message that the worker begins, or `None` if the worker has ended.
+    pub(crate) async fn begins(&mut self) -> Option<String> {
+        self.begun.recv().await
     }
 
     /// Tells the worker to stop, and waits until it has finished the messages in progress.
     pub(crate) async fn stop(mut self) {
         drop(self.child.stdin.take());
-        while self.says().await.is_some() {}
+        while self.begins().await.is_some() {}
         assert!(self.child.wait().unwrap().success());
     }
 
-    /// Kills the worker process, and waits until its output ends.
-    pub(crate) async fn kill(mut self) {
+    /// Kills the worker process. Returns the ids of the messages that it has begun meanwhile.
+    pub(crate) async fn kill(mut self) -> Vec<String> {
         self.child.kill().unwrap();
-        while self.says().await.is_some() {}
+        let mut begun = vec![];
+        while let Some(id) = self.begins().await {
+            begun.push(id);
+        }
+        begun
     }
 }
 
@@ -69,26 +72,12 @@ impl Drop for Worker {
     }
 }
 
-fn word(line: &str) -> Option<(&'static str, String)> {
-    let (said, id) = line.split_once(SAYS)?.1.split_once(' ')?;
-    let said = [BEGUN, DONE].into_iter().find(|known| *known == said)?;
-    Some((said, id.to_owned()))
-}
-
-fn say(word: &str, id: impl std::fmt::Display) {
-    println!("{SAYS}{word} {id}");
-}
-
 /// Runs the worker process: consumes the queue until the standard input ends.
 pub(crate) async fn work<Q: Shared>() {
     let [Ok(server), Ok(queue)] = PLACE.map(env::var) else { return };
+    let park_after = env::var(PARK_AFTER).unwrap().parse().unwrap();
     let deliveries = Q::open([&server, &queue]).await;
-    let options =
-        ConsumeOptions::default().lease(Q::HOLDS).unwrap().park_after(1).until(eof()).observe(|received, result| {
-            if result.is_ok() {
-                say(DONE, &received.id);
-            }
-        });
+    let options = ConsumeOptions::default().lease(Q::HOLDS).unwrap().park_after(park_after).until(eof());
     let _ = consume(deliveries, entity_of, &processor().await, options).await;
 }
 
@@ -112,7 +101,7 @@ async fn processor() -> Processor {
 }
 
 async fn handle(_: Option<Payload>, message: Message) -> Result<Decision, BoxError> {
-    say(BEGUN, &message.id);
+    println!("{BEGINS}{}", message.id);
     if message.id.as_str().starts_with(KILLER) {
         tokio::time::sleep(KILLER_TAKES).await;
         std::process::abort();
