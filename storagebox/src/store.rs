@@ -23,7 +23,8 @@ pub use within::Within;
 /// # Calls are repeated and bounded
 ///
 /// After a [retryable](crate::Error::is_retryable) error, an unknown outcome included, the store retries the call with
-/// the same operation id: at most six attempts within 30 seconds. Only then does the caller see the error.
+/// the same operation id: at most six attempts within 30 seconds. Only then does the caller see the error. As long as
+/// every attempt was refused, none begins that the time limit would probably cut off, which would make a doubt of it.
 /// [`with_retry`](Store::with_retry), [`with_deadline`](Store::with_deadline), [`without_retry`](Store::without_retry)
 /// and [`without_deadline`](Store::without_deadline) change that. Batches, set-up and upkeep have no deadline.
 ///
