@@ -128,13 +128,16 @@ impl<A, T> Call<A, T> {
 impl<A: Send + Sync, T: Send> Call<A, T> {
     fn step<'c>(&self, connection: &'c mut SqliteConnection, (number, memory): (i64, Option<i64>)) -> Step<'c> {
         let now = self.inner.now();
-        Step { connection, number, now, forgotten: now.forgotten(memory) }
+        let is_open = self.place.as_ref().is_some_and(|place| place.is_open());
+        Step { connection, number, now, forgotten: now.forgotten(memory), is_open }
     }
 
     /// Returns the function that makes the call without a transaction, if the call needs no transaction.
     fn at_once(&self) -> Option<Once<A, T>> {
-        // The first call on a namespace needs a transaction, which checks the tables and the stored memory.
-        self.once.filter(|_| self.place.as_ref().is_some_and(|place| place.is_open()))
+        // With a `remember`, the first call on a namespace needs a transaction, which compares `remember` with the
+        // stored memory.
+        let is_judged = self.inner.settings.options.remember.is_none();
+        self.once.filter(|_| self.place.as_ref().is_some_and(|place| is_judged || place.is_open()))
     }
 
     fn keep(&self, answer: T) {

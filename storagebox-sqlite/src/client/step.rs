@@ -22,6 +22,9 @@ pub(crate) struct Step<'c> {
     /// The time up to which ended claims, operations and tokens are forgotten. A call without a transaction forgets
     /// nothing.
     pub(crate) forgotten: Micros,
+    /// Whether a committed call has opened the namespace. If not, a statement without a transaction must check the
+    /// namespace itself.
+    pub(crate) is_open: bool,
 }
 
 impl Step<'_> {
@@ -32,8 +35,8 @@ impl Step<'_> {
 
     /// Returns the same step for another namespace.
     pub(crate) fn within(&mut self, number: i64) -> Step<'_> {
-        let Self { now, forgotten, .. } = *self;
-        Step { connection: &mut *self.connection, number, now, forgotten }
+        let Self { now, forgotten, is_open, .. } = *self;
+        Step { connection: &mut *self.connection, number, now, forgotten, is_open }
     }
 
     /// Prepares statements, with the namespace's number as their first argument.
