@@ -115,10 +115,8 @@ async fn at_once(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Op
     }
     job.progress().end();
     match making.await {
-        Ok(true) => {
-            job.committed();
-            Some(Ok(vec![Combined::Answer(Ok(()))]))
-        }
+        // The statement has not checked all tables, so it does not open the namespace.
+        Ok(true) => Some(Ok(vec![Combined::Answer(Ok(()))])),
         Err(error) if !error::is_of_before(&error) => Some(Err(error::at_end(error))),
         Ok(false) | Err(_) => {
             job.progress().wait_again();

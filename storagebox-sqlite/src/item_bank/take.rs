@@ -5,7 +5,7 @@ use sqlx::{Row, query};
 use storagebox_core::{Attempt, ClaimId, Held, Hold, HoldState, Item, Namespace, Result, Taken};
 
 use super::{claim, end_of};
-use crate::client::{Step, VERSION, integrity};
+use crate::client::{Step, VERSION};
 use crate::error::{read, unreadable};
 
 const TAKE: &str = include_str!("../../sql/item_bank/take.sql");
@@ -23,10 +23,6 @@ impl Take {
     /// Makes the take without a transaction: for a new claim by one statement that takes an item, and for a known claim
     /// by a read. Returns `None` if the take needs a transaction.
     pub(super) async fn by_itself(&self, step: &mut Step<'_>) -> Result<Option<Taken>> {
-        // The transaction finds the same fault, and tells it.
-        if !step.is_open && integrity::check_on(step.connection).await.is_err() {
-            return Ok(None);
-        }
         let ask = query(TAKE_NEW).bind(self.bank.as_str()).bind(VERSION);
         let ask = ask.bind(self.claim.as_str()).bind(end_of(self.hold, step.now));
         match step.row(ask).await? {

@@ -4,7 +4,7 @@
 use sqlx::{AssertSqlSafe, Connection, Executor, raw_sql};
 use storagebox_core::{
     Backend, Certainty, ClaimId, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, OpId, Payload, Result, Retention,
-    TokenStore,
+    Taken, TokenStore,
 };
 
 use crate::support::{Place, failed};
@@ -66,6 +66,19 @@ async fn a_take_that_is_the_first_call_without_the_index_of_claims_is_corrupt() 
     let error = place.store()?.item_bank(&"namespace".parse()?)?.take(&ada, Hold::Forever).await.unwrap_err();
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
     assert_eq!(bank.counts().await?.free, 1);
+    Ok(())
+}
+
+/// Regression: the take counted as the first call, and so the release was made without the check.
+#[tokio::test]
+async fn a_take_without_the_check_leaves_it_to_the_next_call() -> Result<()> {
+    let (place, ada) = (Place::ready().await?, ClaimId::new("ada")?);
+    place.store()?.item_bank(&"namespace".parse()?)?.add(&[Item::new("a")?]).await?;
+    let ignores = "CREATE TRIGGER t BEFORE INSERT ON storagebox_ended_claims BEGIN SELECT RAISE(IGNORE); END";
+    place.raw().await?.execute(raw_sql(ignores)).await.map_err(failed)?;
+    let bank = place.store()?.item_bank(&"namespace".parse()?)?;
+    assert!(matches!(bank.take(&ada, Hold::Forever).await?, Taken::New(_)));
+    assert_eq!(bank.release(&ada).await.unwrap_err().kind(), ErrorKind::Misconfigured);
     Ok(())
 }
 
