@@ -19,7 +19,7 @@ async fn with_room_for<T>(files: u64, calls: impl Future<Output = T>) -> Result<
     let allowed = getrlimit(Resource::Nofile);
     let lowest = File::open("/dev/null").map_err(failed)?.as_raw_fd();
     let current = Some(u64::try_from(lowest).map_err(failed)? + files);
-    setrlimit(Resource::Nofile, Rlimit { current, ..allowed.clone() }).map_err(failed)?;
+    setrlimit(Resource::Nofile, Rlimit { current, ..allowed }).map_err(failed)?;
     let made = calls.await;
     setrlimit(Resource::Nofile, allowed).map_err(failed)?;
     Ok(made)

@@ -146,7 +146,7 @@ mod rights {
             if !file.exists() {
                 fs::write(&file, "").map_err(failed)?;
             }
-            fs::set_permissions(&file, fs::Permissions::from_mode(0)).map_err(failed)?;
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).map_err(failed)?;
             let is_root = fs::read(&file).is_ok();
             let store = place.store()?;
             let added = store.item_bank(&"namespace".parse()?)?.add(&[Item::new("A")?]).await;
