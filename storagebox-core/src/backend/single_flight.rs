@@ -48,7 +48,7 @@ struct Line {
     begun: AtomicU64,
 }
 
-/// A queue of callers. While nobody has the flight, nobody waits.
+/// A queue of callers. It is empty while no caller has the flight.
 #[derive(Debug, Default)]
 struct Queue {
     is_busy: bool,
