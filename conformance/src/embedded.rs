@@ -6,6 +6,7 @@ use std::sync::Arc;
 use storagebox_core::{Backend, Error, ListedItem, ManualClock, Namespace, Result, async_trait};
 
 use crate::harness::{CallerTransaction, Declared, Harness, Sandbox, TestClock};
+use crate::pages::after;
 use crate::part::Part;
 
 const PAGE: usize = 1_000;
@@ -148,7 +149,7 @@ pub async fn listed(backend: &dyn Backend, bank: &Namespace) -> Result<Vec<Liste
     loop {
         let page = bank.list(cursor.as_ref(), PAGE).await?;
         listed.extend(page.entries);
-        cursor = page.next;
+        cursor = after(cursor, page.next)?;
         if cursor.is_none() {
             return Ok(listed);
         }

@@ -10,6 +10,9 @@ use storagebox_core::{Backend, Error, ErrorKind, ListedItem, ManualClock, Namesp
 
 use crate::part::{Family, Part};
 
+/// The beginning of each reason for ignoring a case.
+pub(crate) const WITHOUT: &str = "without ";
+
 /// Gives the suite stores to test.
 ///
 /// For a store that lives in this process, [`Embedded`](crate::Embedded) is a complete harness.
@@ -303,6 +306,6 @@ impl Declared {
             _ => None,
         };
         let answers = self.answers.as_ref().filter(|_| answered).map(|why| ("an answer to each call", why));
-        part.or(power).or(answers).map(|(what, why)| format!("without {what}: {why}"))
+        part.or(power).or(answers).map(|(what, why)| format!("{WITHOUT}{what}: {why}"))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storagebox_core::{Cursor, DedupRepo, ItemBank, Key, OrderedStore, Page, Result};
+use storagebox_core::{Cursor, DedupRepo, Error, ItemBank, Key, OrderedStore, Page, Result};
 
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::answered;
@@ -39,7 +39,7 @@ impl Listing<'_> {
             for name in page.entries {
                 *shown.entry(name).or_insert(0) += 1;
             }
-            cursor = page.next;
+            cursor = after(cursor, page.next)?;
             if cursor.is_none() {
                 return Ok(shown);
             }
@@ -53,6 +53,14 @@ impl Listing<'_> {
             ensure_eq!(self.shown(*limit).await?, expected, "what is listed in pages of {limit}, and how often");
         }
         Ok(())
+    }
+}
+
+/// Returns the cursor after a page. Fails if the page ends where it began, because such a listing never ends.
+pub(crate) fn after(cursor: Option<Cursor>, next: Option<Cursor>) -> Result<Option<Cursor>> {
+    match next.is_some() && next == cursor {
+        true => Err(Error::corrupt("a listing", "a page ends with the cursor with which it began")),
+        false => Ok(next),
     }
 }
 

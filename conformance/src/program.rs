@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use crate::case::Case;
 use crate::certificate::{Certificate, End, Entry};
@@ -57,7 +57,7 @@ fn unopened() -> ExitCode {
 }
 
 /// Certifies a backend from a program: runs the cases, calls the observer with each case when it ends, and returns the
-/// certificate. Must not be called from inside a runtime.
+/// certificate. Must not be called from inside a runtime. A store that blocks its thread for ever blocks this call.
 ///
 /// # Errors
 ///
@@ -80,6 +80,8 @@ struct Run {
     seed: u64,
     over: Over,
     certificate: Mutex<Certificate>,
+    /// Whether the process exists for this run.
+    is_program: bool,
 }
 
 impl Run {
@@ -89,10 +91,11 @@ impl Run {
         let runner = Runner::new(harness, options.profile);
         let runner = runner.map_err(|error| format!("the threads of the suite cannot be created: {error}"))?;
         let over = Over::new(options.stop.clone(), options.within);
-        Ok(Self { runner, options, seed, over, certificate: Mutex::new(certificate) })
+        Ok(Self { runner, options, seed, over, certificate: Mutex::new(certificate), is_program: false })
     }
 
-    fn test_program(self) -> ExitCode {
+    fn test_program(mut self) -> ExitCode {
+        self.is_program = true;
         let mut arguments = Arguments::from_args();
         arguments.test_threads = arguments.test_threads.or(Some(self.options.cases_at_once()));
         let run = Arc::new(self);
@@ -157,7 +160,11 @@ impl Run {
     /// Runs a case with one seed after another until it fails or no seed is left.
     fn tried(&self, case: &Case) -> End {
         let mut seeds = self.seed..self.seed.saturating_add(self.options.runs);
-        let ended = seeds.find_map(|seed| match self.runner.run_until(&self.over, case, seed) {
+        let run = match self.is_program {
+            true => Runner::run_watched,
+            false => Runner::run_until,
+        };
+        let ended = seeds.find_map(|seed| match run(&self.runner, &self.over, case, seed) {
             Some(Outcome::Failed(failure)) => Some(end_of(&failure, case, seed)),
             Some(Outcome::Ignored(reason)) => Some(End::Ignored(reason)),
             Some(Outcome::Passed) => None,
@@ -187,10 +194,13 @@ fn trials(run: &Arc<Run>) -> Vec<Trial> {
     entries.sort_by_key(|(_, entry)| entry.case.plainness());
     let trial = |(number, entry): (usize, &Entry)| {
         let (run, case, name) = (Arc::clone(run), entry.case, entry.case.name());
-        let trial = Trial::test(name, move || result(told(&case, run.end(number, &case)), run.options.within));
+        let within = run.options.within;
+        let ended = move || told(&case, run.end(number, &case));
         match &entry.end {
-            End::Ignored(reason) => trial.with_ignored_flag(true).with_kind(reason),
-            _ => trial,
+            End::Ignored(reason) => {
+                Trial::test(name, move || asked(ended(), within)).with_ignored_flag(true).with_kind(reason)
+            }
+            _ => Trial::ignorable_test(name, move || result(ended(), within)),
         }
     };
     entries.into_iter().map(trial).collect()
@@ -205,13 +215,22 @@ fn told(case: &Case, end: End) -> End {
     end
 }
 
-fn result(end: End, within: Option<Duration>) -> Result<(), Failed> {
+/// Returns the result of a case that the harness declares to leave out, and that the caller asked for.
+fn asked(end: End, within: Option<Duration>) -> Result<(), Failed> {
+    match result(end, within)? {
+        Completion::Completed => Ok(()),
+        // A case that was not run has not passed.
+        Completion::Ignored { reason } => Err(format!("not run: {}", reason.unwrap_or_default()).into()),
+    }
+}
+
+fn result(end: End, within: Option<Duration>) -> Result<Completion, Failed> {
     match end {
-        End::Held => Ok(()),
+        End::Held => Ok(Completion::Completed),
         End::Failed(why) => Err(why.into()),
         End::Undecided(why) => Err(format!("undecided: {why}").into()),
-        // The caller asked for an ignored case. A case that was not run has not passed.
-        End::Ignored(reason) => Err(format!("not run: {reason}").into()),
+        // Only the sandbox shows that its clock cannot be moved.
+        End::Ignored(reason) => Ok(Completion::ignored_with(reason)),
         End::NotRun => Err(within.map_or("not run: the run was ended".into(), over)),
     }
 }
@@ -231,9 +250,11 @@ mod tests {
 
     #[test]
     fn a_case_that_was_not_run_has_not_passed() {
-        assert!(result(End::Held, None).is_ok());
-        let [why, busy, wrong] = ["no server", "too busy", "it broke"].map(str::to_owned);
-        for end in [End::Ignored(why), End::NotRun, End::Undecided(busy), End::Failed(wrong)] {
+        let ignored = || End::Ignored("no server".to_owned());
+        assert!(matches!(result(End::Held, None), Ok(Completion::Completed)) && asked(End::Held, None).is_ok());
+        assert!(matches!(result(ignored(), None), Ok(Completion::Ignored { .. })) && asked(ignored(), None).is_err());
+        let [busy, wrong] = ["too busy", "it broke"].map(str::to_owned);
+        for end in [End::NotRun, End::Undecided(busy), End::Failed(wrong)] {
             assert!(result(end, None).is_err());
         }
     }

@@ -1,5 +1,7 @@
 //! Ends a case that makes no progress. The number of steps counts, not the time, which depends on the machine.
 
+mod watch;
+
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,6 +12,8 @@ use futures_util::future::{Either, FutureExt};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use crate::failure::Failure;
+
+pub(crate) use watch::Watch;
 
 const LOOK: Duration = Duration::from_secs(10);
 
@@ -54,6 +58,7 @@ async fn standstill(steps: &AtomicU64) -> Failure {
     let (mut seen, mut still) = (0, 0);
     while seen < MOST_STEPS && still < STANDSTILL {
         tokio::time::sleep(LOOK).await;
+        watch::note();
         let now = steps.load(Ordering::Relaxed);
         still = if now == seen { still + 1 } else { 0 };
         seen = now;

@@ -8,9 +8,9 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::case::{Basis, Case};
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, WITHOUT};
 use crate::part::Family;
-use crate::progress::bounded;
+use crate::progress::{Watch, bounded};
 use crate::stop::Over;
 use crate::world::{Profile, World};
 
@@ -59,6 +59,12 @@ impl Runner {
         self.runtime.block_on(over.or(self.outcome(case, seed, over)))
     }
 
+    /// Runs one case as `run_until` does. Ends the process if the case blocks its thread.
+    pub(crate) fn run_watched(&self, over: &Over, case: &Case, seed: u64) -> Option<Outcome> {
+        let watch = Watch::begin(&self.runtime, case.name());
+        self.runtime.block_on(watch.over(over.or(self.outcome(case, seed, over))))
+    }
+
     async fn outcome(&self, case: &Case, seed: u64, over: &Over) -> Outcome {
         if let Some(reason) = case.ignored_by(&self.harness.declared()) {
             return Outcome::Ignored(reason);
@@ -68,7 +74,7 @@ impl Runner {
 
     async fn attempt(&self, case: &Case, seed: u64, over: &Over) -> Result<Outcome, Failure> {
         let Some(world) = self.world(case, seed, over).await.map_err(Failure::before_the_case)? else {
-            return Ok(Outcome::Ignored("without a clock that the suite can move".to_owned()));
+            return Ok(Outcome::Ignored(format!("{WITHOUT}a clock that the suite can move")));
         };
         let run = AssertUnwindSafe(case.run(&world)).catch_unwind();
         let outcome = bounded(run).await?;

@@ -104,3 +104,44 @@ fn random_sequences_are_dropped_when_the_run_is_stopped() {
     assert!(failed.is_none(), "{failed:?}");
     assert!(matches!(certificate.judgement(), Judgement::Open { ran: 1.., .. }), "{}", certificate.to_text());
 }
+
+/// A harness whose clocks the suite cannot move.
+struct Clockless<H>(H);
+
+struct WithoutClock(Box<dyn Sandbox>);
+
+#[async_trait]
+impl<H: Harness> Harness for Clockless<H> {
+    fn name(&self) -> String {
+        "clockless".to_owned()
+    }
+
+    fn declared(&self) -> Declared {
+        self.0.declared()
+    }
+
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(WithoutClock(self.0.bare().await?)))
+    }
+}
+
+#[async_trait]
+impl Sandbox for WithoutClock {
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        self.0.open().await
+    }
+
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        self.0.audit(bank).await
+    }
+}
+
+#[test]
+fn cases_that_move_the_clock_are_ignored_without_one_and_named_in_the_verdict() {
+    let options = Options::new(Profile::SMOKE).parts([Part::Tokens]);
+    let harness = Embedded::new("memory", |_| Ok(MemoryStore::new()));
+    let certificate = certify(Clockless(harness), options, |_, _| {}).unwrap();
+    let (_, tokens) = certificate.parts().into_iter().find(|(part, _)| *part == Part::Tokens).unwrap();
+    let told = tokens.to_string();
+    assert!(told.starts_with("conforms at L3 ") && told.contains("without a clock that the suite can move"), "{told}");
+}

@@ -20,11 +20,15 @@ impl Certificate {
     ///
     /// Returns the error of the serializer.
     pub fn to_badge(&self) -> serde_json::Result<String> {
-        let (message, color) = match self.judgement() {
-            Judgement::Conforms { level, left_out, .. } if left_out.is_empty() => {
+        let judgement = self.judgement();
+        let (message, color) = match &judgement {
+            Judgement::Conforms { level, .. } if judgement.lacks().is_empty() => {
                 (format!("conforms at L{level}"), "brightgreen")
             }
-            Judgement::Conforms { level, parts, left_out } => {
+            Judgement::Conforms { level, left_out, without, .. } if left_out.is_empty() => {
+                (format!("conforms at L{level} without {}", without.join(", ")), "green")
+            }
+            Judgement::Conforms { level, parts, left_out, .. } => {
                 (format!("conforms at L{level} in {parts} of {} parts", parts + left_out.len()), "green")
             }
             Judgement::Broken { .. } => ("does not conform".to_owned(), "red"),

@@ -32,10 +32,23 @@ fn text_lists_the_slowest_cases_first_up_to_the_limit() {
 fn judgement_names_the_highest_level_and_the_number_of_parts() {
     let all = Declared::all().with_transactions();
     assert_eq!(said(&all, |_| true, None), "conforms at L4 in all 13 parts");
+    let partial = all.without(Part::Ordered, "not yet").without(Part::Strategies, "some");
+    assert_eq!(said(&partial, |_| true, None), "conforms at L4 in 11 of 13 parts, without strategies, ordered");
+}
+
+/// Cases above the level that the backend reaches are not missing.
+#[test]
+fn judgement_and_badge_name_what_the_harness_lacks() {
+    let all = Declared::all().with_transactions();
     let calm = all.without_restart("no server").without_network("no server").without_processes("in memory");
-    assert_eq!(said(&calm, |_| true, None), "conforms at L3 in all 13 parts");
-    let partial = calm.without(Part::Ordered, "not yet").without(Part::Strategies, "some");
-    assert_eq!(said(&partial, |_| true, None), "conforms at L3 in 11 of 13 parts, without strategies, ordered");
+    let told = "conforms at L3 in all 13 parts, without a network, other processes";
+    assert_eq!(said(&calm, |_| true, None), told);
+    let badge = certificate(&calm, |_| true, None).to_badge().unwrap();
+    assert!(badge.contains("conforms at L3 without a network, other processes"), "{badge}");
+    assert!(badge.contains(r#""color": "green""#), "{badge}");
+    let partial = calm.without(Part::Ordered, "not yet");
+    let told = "conforms at L3 in 12 of 13 parts, without ordered, a network, other processes";
+    assert_eq!(said(&partial, |_| true, None), told);
 }
 
 /// Only the cases of L4 kill a server or a process.
@@ -43,7 +56,7 @@ fn judgement_names_the_highest_level_and_the_number_of_parts() {
 fn store_without_restarts_or_processes_does_not_reach_l4() {
     let unkilled = Declared::all().with_transactions().without_restart("no server").without_processes("in memory");
     let certificate = certificate(&unkilled, |_| true, None);
-    assert_eq!(certificate.judgement().to_string(), "conforms at L3 in all 13 parts");
+    assert_eq!(certificate.judgement().level(), Some(3));
     assert!(certificate.parts().iter().all(|(_, judgement)| judgement.level() < Some(4)));
 }
 
@@ -126,7 +139,7 @@ fn text_shows_a_verdict_per_part_and_the_missing_conditions() {
     let text = certificate.to_text();
     assert!(text.contains("here: item_bank    L3, "), "{text}");
     assert!(text.contains(", from L4 on: without restarts: no server\n"), "{text}");
-    assert!(text.ends_with("here: conforms at L3 in 12 of 13 parts, without ordered\n"), "{text}");
+    assert!(text.ends_with("here: conforms at L3 in 12 of 13 parts, without ordered, other processes\n"), "{text}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use storagebox_core::{
 use super::{Kind, Subject};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::Link;
+use crate::pages::after;
 use crate::race::answered;
 use crate::world::World;
 
@@ -67,7 +68,7 @@ impl Book {
             let page = answered(|| self.ledger.log(&self.key, cursor.as_ref(), limit)).await?;
             ensure!(page.entries.len() <= limit, "{} entries on a page of {limit}", page.entries.len());
             entries.extend(page.entries);
-            cursor = page.next;
+            cursor = after(cursor, page.next)?;
             if cursor.is_none() {
                 return Ok(entries);
             }

@@ -14,6 +14,7 @@ use self::known::{Known, Moment};
 use super::Repos;
 use crate::failure::{Verdict, ensure_eq};
 use crate::model::{self, compare, minutes};
+use crate::pages::after;
 use crate::world::World;
 
 pub(super) async fn random_calls_match_the_model(world: &World) -> Verdict {
@@ -67,7 +68,7 @@ impl Records {
         loop {
             let page = repos.records.list(cursor.as_ref(), limit).await?;
             found.extend(page.entries.into_iter().map(|listed| (listed.id, listed.entry)));
-            cursor = page.next;
+            cursor = after(cursor, page.next)?;
             if cursor.is_none() {
                 break;
             }

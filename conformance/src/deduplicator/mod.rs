@@ -20,6 +20,7 @@ use storagebox_core::{Assigned, Backend, Deduplicator, Item, ItemState, Namespac
 use crate::case::cases;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Fate, Link};
+use crate::pages::after;
 use crate::world::World;
 
 cases! { Deduplicator:
@@ -123,7 +124,7 @@ async fn recover_all(desk: &Deduplicator, limit: usize) -> Result<Recovery, Fail
         total.seen += page.seen;
         total.finished += page.finished;
         total.given_up += page.given_up;
-        cursor = page.next;
+        cursor = after(cursor, page.next)?;
         if cursor.is_none() {
             return Ok(total);
         }

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Fate, Link, drop_after};
+use crate::pages::after;
 use crate::race::race;
 use crate::world::World;
 
@@ -131,7 +132,7 @@ async fn recover_often(desk: &storagebox_core::Deduplicator) -> Verdict {
         let mut cursor = None;
         loop {
             match desk.recover(cursor.as_ref(), 5).await {
-                Ok(page) => cursor = page.next,
+                Ok(page) => cursor = after(cursor, page.next)?,
                 Err(error) if error.is_retryable() => {}
                 Err(error) => return Err(error.into()),
             }

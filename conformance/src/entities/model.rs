@@ -14,6 +14,7 @@ use storagebox_core::{
 use super::{Messaged, entities_of, fresh_entry, op, payload};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::model::{self, compare, memory};
+use crate::pages::after;
 use crate::world::World;
 
 pub(super) async fn random_calls_match_the_model(world: &World) -> Verdict {
@@ -186,7 +187,7 @@ impl Entities {
             let page = entities.pending(cursor.as_ref(), limit).await?;
             ensure!(page.entries.len() <= limit, "a page of {limit} has {} entries", page.entries.len());
             found.extend(page.entries);
-            cursor = page.next;
+            cursor = after(cursor, page.next)?;
             if cursor.is_none() {
                 break;
             }

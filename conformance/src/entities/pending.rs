@@ -7,6 +7,7 @@ use storagebox_core::{Cursor, EntityLedger, EntryId, ErrorKind};
 
 use super::{Messaged, op, split};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
+use crate::pages::after;
 use crate::race::{answered, race};
 use crate::world::World;
 
@@ -17,7 +18,7 @@ async fn listed(entities: &dyn EntityLedger, limit: usize) -> Result<Vec<EntryId
         let page = answered(|| entities.pending(cursor.as_ref(), limit)).await?;
         ensure!(page.entries.len() <= limit, "a page of {limit} has {} entries", page.entries.len());
         entries.extend(page.entries);
-        cursor = page.next;
+        cursor = after(cursor, page.next)?;
         if cursor.is_none() {
             return Ok(entries);
         }

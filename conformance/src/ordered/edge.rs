@@ -4,6 +4,7 @@ use storagebox_core::{Cursor, ErrorKind, Key, MAX_ID_BYTES, OrderedStore};
 
 use super::{SEQUENCE, delete_new, put_new};
 use crate::failure::{Verdict, ensure_eq, ensure_matches};
+use crate::pages::after;
 use crate::values::{longest, nasty_texts};
 use crate::world::World;
 
@@ -44,7 +45,7 @@ async fn paged(store: &dyn OrderedStore, prefix: &str) -> Result<Vec<String>, cr
     loop {
         let page = store.list(Some(&prefix), cursor.as_ref(), 1).await?;
         keys.extend(page.entries.into_iter().map(|entry| entry.key.as_str().to_owned()));
-        cursor = page.next;
+        cursor = after(cursor, page.next)?;
         if cursor.is_none() {
             return Ok(keys);
         }

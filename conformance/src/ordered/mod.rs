@@ -22,6 +22,7 @@ use storagebox_core::{OrderedOptions, OrderedStore, Stamp, WriterId, Written};
 
 use crate::case::cases;
 use crate::failure::{Failure, Verdict, ensure, ensure_matches};
+use crate::pages::after;
 
 cases! { Ordered:
     "O-1" Sequential article:
@@ -100,7 +101,7 @@ async fn listed(store: &dyn OrderedStore, limit: usize) -> Result<Vec<String>, F
         let page = store.list(None, cursor.as_ref(), limit).await?;
         ensure!(page.entries.len() <= limit, "{} entries for a limit of {limit}", page.entries.len());
         keys.extend(page.entries.into_iter().map(|entry| entry.key.as_str().to_owned()));
-        cursor = page.next;
+        cursor = after(cursor, page.next)?;
         if cursor.is_none() {
             keys.sort();
             return Ok(keys);

@@ -4,6 +4,7 @@ use storagebox_core::{Backend, OrderedStore, Stamp, Written};
 
 use super::{SEQUENCE, delete_new, ensure_stale, listed, put_new, shown, stamp};
 use crate::failure::{Verdict, ensure, ensure_eq};
+use crate::pages::after;
 use crate::world::World;
 
 pub(super) async fn an_older_put_changes_nothing(world: &World) -> Verdict {
@@ -167,7 +168,7 @@ pub(super) async fn a_listing_shows_each_live_value_once(world: &World) -> Verdi
             let page = store.list(None, cursor.as_ref(), limit).await?;
             ensure!(page.entries.len() <= limit, "{} entries for a limit of {limit}", page.entries.len());
             seen.extend(page.entries.into_iter().map(|entry| entry.key.as_str().to_owned()));
-            cursor = page.next;
+            cursor = after(cursor, page.next)?;
             if cursor.is_none() {
                 break;
             }

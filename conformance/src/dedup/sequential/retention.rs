@@ -6,6 +6,7 @@ use storagebox_core::{Begun, Completed, DedupRepo, Forgotten, LeaseRepo, MAX_DUR
 
 use crate::dedup::{LONG, Repos, id, op, text};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
+use crate::pages::after;
 use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
@@ -169,7 +170,7 @@ async fn listed(repos: &Repos, limit: usize) -> Result<BTreeMap<String, (usize, 
             let value = String::from_utf8_lossy(listed.entry.value.as_bytes()).into_owned();
             shown.entry(String::from(listed.id)).or_insert((0, value)).0 += 1;
         }
-        cursor = page.next;
+        cursor = after(cursor, page.next)?;
         if cursor.is_none() {
             return Ok(shown);
         }
