@@ -147,7 +147,8 @@ impl Neighbour {
     pub(crate) async fn killed_in_a_storm(mut self, items: usize) -> Result<Vec<String>, Failure> {
         let mut told = vec![self.ask(STORM).await?];
         while told.len() < items {
-            told.extend(self.answers.next_line().await.map_err(failed)?);
+            let line = self.answers.next_line().await.map_err(failed)?;
+            told.push(line.ok_or_else(|| ended(STORM))?);
         }
         self.end().await?;
         while let Some(line) = self.answers.next_line().await.map_err(failed)? {
@@ -170,16 +171,18 @@ impl Neighbour {
         let asked = self.questions.write_all(format!("{question}\n").as_bytes()).await;
         asked.map_err(|_| Failure::new("another process ended; its output is printed above"))?;
         let answer = self.answers.next_line().await.map_err(failed)?;
-        answer.ok_or_else(|| {
-            Failure::new(format!("another process ended at `{}`; its output is printed above", first(question)))
-        })
+        answer.ok_or_else(|| ended(question))
     }
+}
+
+fn ended(question: &str) -> Failure {
+    Failure::new(format!("another process ended at `{}`; its output is printed above", first(question)))
 }
 
 /// Returns the text that an error shows for the question.
 fn first(question: &str) -> &str {
     // An address may contain a password, so the error does not show an address.
-    ["setup", "make ", "made ", "number ", "race "]
+    ["setup", "make ", "made ", "number ", "race ", STORM]
         .iter()
         .find(|word| question.starts_with(**word))
         .map_or("its start", |_| question)

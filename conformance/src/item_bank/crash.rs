@@ -78,11 +78,15 @@ async fn take_all(
                 let _ = back.wait_for(|is_back| *is_back).await;
                 answered(|| bank.take(&claim, Hold::Forever)).await?
             }
-            outcome => outcome?,
+            // Nobody waits for the takes of a caller that has failed.
+            outcome => outcome.inspect_err(|_| taken.close())?,
         };
         taken.add_permits(1);
-        let item = outcome.item().cloned();
-        told.push((claim, item.ok_or_else(|| Failure::new(format!("a take got no item: {outcome:?}")))?));
+        let item = outcome.item().cloned().ok_or_else(|| {
+            taken.close();
+            Failure::new(format!("a take got no item: {outcome:?}"))
+        });
+        told.push((claim, item?));
     }
     Ok(told)
 }
