@@ -166,6 +166,11 @@ impl Proxy {
         let _ = self.plan.delivered.subscribe().wait_for(|delivered| *delivered >= kept).await;
     }
 
+    /// Returns whether [`let_go`](Self::let_go) was called.
+    pub(crate) fn has_let_go(&self) -> bool {
+        *self.plan.lets_go.borrow()
+    }
+
     /// Sets whether the proxy sends each byte separately from now on, so that both sides read in small pieces.
     pub fn slice(&self, on: bool) {
         self.plan.slices.store(on, Ordering::SeqCst);

@@ -24,7 +24,7 @@ async fn was_kept<T>(clients: &Clients<'_>, text: &str, passing: usize, call: im
 }
 
 /// A request of a take arrives after a repetition was answered `Empty`. The late request takes nothing, although an
-/// item is free again.
+/// item is free again. If other calls wait for the request, it arrives before they are answered, and may take the item.
 pub(super) async fn a_kept_take_takes_nothing_after_its_refusal(world: &World) -> Verdict {
     for passing in 0..MOST_REQUESTS {
         let clients = Clients::of(world).await?;
@@ -37,15 +37,25 @@ pub(super) async fn a_kept_take_takes_nothing_after_its_refusal(world: &World) -
             ensure!(passing > 0, "no request of a take contains the claim as `on_the_wire` encodes it");
             return Ok(());
         }
-        ensure_matches!(near.take(&other, Hold::Forever).await?, Taken::New(_), "a take by another claim");
-        let taken = near.attempt_take(attempt.again(), &claim, Hold::Forever).await?;
-        ensure_eq!(taken, Taken::Empty, "the repeated take");
-        let _ = near.release(&other).await?;
+        let first = clients.beside(|| near.take(&other, Hold::Forever)).await?;
+        let again = clients.beside(|| near.attempt_take(attempt.again(), &claim, Hold::Forever)).await?;
+        if clients.has_let_go() && first == Taken::Empty {
+            ensure_matches!(again, Taken::Again(_), "the take that was delivered before another, repeated");
+            continue;
+        }
+        ensure_matches!(first, Taken::New(_), "a take by another claim");
+        ensure_eq!(again, Taken::Empty, "the repeated take");
+        let _ = clients.beside(|| near.release(&other)).await?;
         clients.let_go().await;
-        ensure_eq!(near.get(&claim).await?, ClaimState::Unknown, "the claim, at request {passing}");
-        ensure_eq!(near.counts().await?.free, 1, "free items, at request {passing}");
-        ensure_matches!(near.take(&claim, Hold::Forever).await?, Taken::New(_), "another call");
+        ensure_took_nothing(&*near, &claim).await.map_err(|failure| failure.during(format!("at request {passing}")))?;
     }
+    Ok(())
+}
+
+async fn ensure_took_nothing(near: &dyn ItemBank, claim: &ClaimId) -> Verdict {
+    ensure_eq!(near.get(claim).await?, ClaimState::Unknown, "the claim");
+    ensure_eq!(near.counts().await?.free, 1, "free items");
+    ensure_matches!(near.take(claim, Hold::Forever).await?, Taken::New(_), "another call");
     Ok(())
 }
 
@@ -58,9 +68,9 @@ pub(super) async fn a_kept_confirm_spends_nothing_after_its_refusal(world: &Worl
         if !was_kept(&clients, claim.as_str(), passing, far.attempt_confirm(attempt, &claim)).await {
             return Ok(());
         }
-        let confirmed = near.attempt_confirm(attempt.again(), &claim).await?;
+        let confirmed = clients.beside(|| near.attempt_confirm(attempt.again(), &claim)).await?;
         ensure_eq!(confirmed, Confirmed::Unknown, "the repeated confirm");
-        let _ = near.take(&claim, Hold::For(Duration::from_secs(3_600))).await?;
+        let _ = clients.beside(|| near.take(&claim, Hold::For(Duration::from_secs(3_600)))).await?;
         clients.let_go().await;
         let held = ensure_matches!(near.get(&claim).await?, ClaimState::Held(held) => held, "the claim");
         ensure_matches!(held.hold, HoldState::Remaining(_), "the hold of the claim, at request {passing}");
@@ -78,9 +88,9 @@ pub(super) async fn a_kept_retire_forgets_nothing_after_its_refusal(world: &Worl
         if !was_kept(&clients, claim.as_str(), passing, far.attempt_retire(attempt, &claim)).await {
             return Ok(());
         }
-        let retired = near.attempt_retire(attempt.again(), &claim).await?;
+        let retired = clients.beside(|| near.attempt_retire(attempt.again(), &claim)).await?;
         ensure_eq!(retired, Retired::Holding, "the repeated retire");
-        let _ = near.release(&claim).await?;
+        let _ = clients.beside(|| near.release(&claim)).await?;
         clients.let_go().await;
         let state = near.get(&claim).await?;
         ensure_eq!(state, ClaimState::Ended(End::Released), "the claim, at request {passing}");
@@ -89,7 +99,7 @@ pub(super) async fn a_kept_retire_forgets_nothing_after_its_refusal(world: &Worl
 }
 
 /// A request of a sale arrives after a repetition was refused. The late request sells nothing, although a piece is in
-/// stock again.
+/// stock again. If other calls wait for the request, it arrives before they are answered, and may sell the piece.
 pub(super) async fn a_kept_sale_sells_nothing_after_its_refusal(world: &World) -> Verdict {
     let bounds = Bounds::at_least(0);
     let (hour, retention) = (Duration::from_secs(3_600), storagebox_core::Retention::DEFAULT);
@@ -124,15 +134,20 @@ async fn sale_was_kept(
         let bounded = far.promise().bounds_per_change;
         Ok(if bounded { change.within(Bounds::at_least(0)) } else { change })
     };
-    let sale = change("sale", -1)?;
+    let (sale, other, back) = (change("sale", -1)?, change("other", -1)?, change("back", 1)?);
     ensure_matches!(far.apply(&key, &change("delivery", 1)?).await?, Counted::Applied { .. }, "a delivery");
     if !was_kept(&clients, key.as_str(), passing, far.attempt_apply(attempt, &key, &sale)).await {
         return Ok(false);
     }
-    ensure_matches!(near.apply(&key, &change("other", -1)?).await?, Counted::Applied { .. }, "another sale");
-    let sold = near.attempt_apply(attempt.again(), &key, &sale).await?;
-    ensure_eq!(sold, Counted::OutOfBounds, "the repeated sale");
-    ensure_matches!(near.apply(&key, &change("back", 1)?).await?, Counted::Applied { .. }, "what comes back");
+    let first = clients.beside(|| near.apply(&key, &other)).await?;
+    let again = clients.beside(|| near.attempt_apply(attempt.again(), &key, &sale)).await?;
+    if clients.has_let_go() && first == Counted::OutOfBounds {
+        ensure_matches!(again, Counted::AlreadyApplied { .. }, "the sale that was delivered before another, repeated");
+        return Ok(true);
+    }
+    ensure_matches!(first, Counted::Applied { .. }, "another sale");
+    ensure_eq!(again, Counted::OutOfBounds, "the repeated sale");
+    ensure_matches!(clients.beside(|| near.apply(&key, &back)).await?, Counted::Applied { .. }, "what comes back");
     clients.let_go().await;
     ensure_eq!(near.value(&key).await?, 1, "the stock, at request {passing}");
     ensure_matches!(near.apply(&key, &sale).await?, Counted::Applied { .. }, "another call of the sale");

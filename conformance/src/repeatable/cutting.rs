@@ -1,17 +1,24 @@
 //! Calls whose connections are cut, at each request that contains their id.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{Backend, Certainty, Error};
+use tokio::time::timeout;
 
 use super::{Attempt, Repeatable, allowed};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::proxy::{Cut, Proxy};
+use crate::race::answered;
 use crate::world::World;
 
 /// A limit above the number of requests of any call.
 pub(crate) const MOST_REQUESTS: usize = 50;
+
+/// How long a call may wait for a lock before the request that may have the lock is delivered. Longer than a call that
+/// waits for nobody takes.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Two clients, one of them behind the proxy.
 pub(crate) struct Clients<'a> {
@@ -38,6 +45,32 @@ impl<'a> Clients<'a> {
     /// [`let_go`](Self::let_go) is called.
     pub(crate) fn keep(&self, text: &str, passing: usize) {
         self.arm(Cut::Kept, text, passing);
+    }
+
+    /// Makes a call while a request may be kept. If the call waits for the request, or is refused because of it, the
+    /// request is delivered first: see [`has_let_go`](Self::has_let_go).
+    pub(crate) async fn beside<T, Fut>(&self, call: impl Fn() -> Fut + Send + Sync) -> Result<T, Failure>
+    where
+        Fut: Future<Output = storagebox_core::Result<T>> + Send,
+    {
+        let mut first = pin!(call());
+        let answer = match timeout(LOCK_WAIT, &mut first).await {
+            Ok(answer) => answer,
+            // The kept request may have a lock that the call needs. Its transaction ends only with its connection.
+            Err(_) => tokio::join!(first, self.let_go()).0,
+        };
+        match answer {
+            Err(error) if error.is_retryable() => {
+                self.let_go().await;
+                answered(call).await
+            }
+            answer => Ok(answer?),
+        }
+    }
+
+    /// Returns whether the request that was kept was delivered.
+    pub(crate) fn has_let_go(&self) -> bool {
+        self.proxy.has_let_go()
     }
 
     /// Delivers the request that was kept, and waits until the server has finished with it.
