@@ -22,6 +22,8 @@ pub(crate) enum Told {
     Now,
     /// An earlier attempt took effect.
     Before,
+    /// An earlier attempt did a part of the call, and this attempt did the rest.
+    Partly,
     /// An attempt took effect, but the answer does not show which attempt.
     Done,
     /// A wrong answer.
@@ -65,6 +67,11 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
     /// Returns whether the call is done, or `None` if no read shows that.
     async fn is_done(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure>;
 
+    /// Returns whether [`ensure_done`](Self::ensure_done) fails if the call is not done, although no read shows that.
+    fn is_checked_by_a_change(self) -> bool {
+        false
+    }
+
     /// Checks that the call took effect once and changed nothing else. May change the scene, which is not used again.
     async fn ensure_done(self, world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict;
 
@@ -87,12 +94,14 @@ struct Attempt<'a, C: Repeatable> {
     scene: C::Scene,
     /// What the answer said about the call, or `None` if the fault came before the answer.
     told: Option<Told>,
+    /// Whether the call failed with an error that says that nothing was done.
+    is_refused: bool,
 }
 
 impl<'a, C: Repeatable> Attempt<'a, C> {
     async fn on(call: C, world: &'a World, place: String) -> Result<Self, Failure> {
         let scene = call.set(world, &place).await?;
-        Ok(Self { call, world, place, scene, told: None })
+        Ok(Self { call, world, place, scene, told: None, is_refused: false })
     }
 
     /// Repeats the call with a new client, and checks that the call took effect once and that the old client still
@@ -103,17 +112,30 @@ impl<'a, C: Repeatable> Attempt<'a, C> {
             ensure!(told.is_right(), "the call was answered {told:?}");
             ensure!(done != Some(false), "the call was answered {told:?}, but it is not done");
         }
-        let retried = answered(|| self.call.make(&self.scene, fresh)).await?;
-        ensure!(retried.is_right(), "the same call by a fresh client was answered {retried:?}");
-        let repeats = self.told.is_some() || done == Some(true);
-        ensure!(!repeats || retried != Told::Now, "the call was done before, and is done again");
-        let again = answered(|| self.call.make(&self.scene, fresh)).await?;
-        ensure!(matches!(again, Told::Before | Told::Done), "the same call a third time was answered {again:?}");
-        self.call.ensure_done(self.world, &self.scene, fresh).await?;
+        let is_untouched = !self.is_refused || done != Some(true);
+        ensure!(is_untouched, "the error says that nothing was done, but the call is done");
+        if self.is_refused && self.call.is_checked_by_a_change() {
+            let checked = self.call.ensure_done(self.world, &self.scene, fresh).await;
+            ensure!(checked.is_err(), "the error says that nothing was done, but the call is done");
+        } else {
+            self.repeat(fresh, done).await?;
+        }
         // A pool needs so many calls to reuse the connection that had the fault.
         for number in 0..3 {
             self.call.unrelated(old, fresh, &format!("unrelated-{}-{number}", self.place)).await?;
         }
         Ok(())
+    }
+
+    async fn repeat(&self, fresh: &Arc<dyn Backend>, done: Option<bool>) -> Verdict {
+        let retried = answered(|| self.call.make(&self.scene, fresh)).await?;
+        ensure!(retried.is_right(), "the same call by a fresh client was answered {retried:?}");
+        let repeats = self.told.is_some() || done == Some(true);
+        ensure!(!repeats || retried != Told::Now, "the call was done before, and is done again");
+        let finds_a_part = matches!(retried, Told::Before | Told::Partly);
+        ensure!(!self.is_refused || !finds_a_part, "the error says that nothing was done, and then: {retried:?}");
+        let again = answered(|| self.call.make(&self.scene, fresh)).await?;
+        ensure!(matches!(again, Told::Before | Told::Done), "the same call a third time was answered {again:?}");
+        self.call.ensure_done(self.world, &self.scene, fresh).await
     }
 }

@@ -96,6 +96,10 @@ impl Repeatable for Call {
         Ok((self.1 == Change::Apply).then_some(value == 7))
     }
 
+    fn is_checked_by_a_change(self) -> bool {
+        self.1 == Change::Cancel
+    }
+
     /// Checks the value and the remembered operations, and changes neither.
     async fn ensure_done(self, _world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict {
         let (key, kind) = scene;

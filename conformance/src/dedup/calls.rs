@@ -85,6 +85,10 @@ impl Repeatable for Call {
         })
     }
 
+    fn is_checked_by_a_change(self) -> bool {
+        matches!(self, Self::Begin | Self::Abort | Self::Extend)
+    }
+
     async fn ensure_done(self, world: &World, scene: &Scene, store: &Arc<dyn Backend>) -> Verdict {
         let repos = Repos::of(store)?;
         if self == Self::Extend {

@@ -64,6 +64,10 @@ impl Repeatable for Call {
         Ok((self.known || !self.deletes).then_some(stamp == (!self.deletes).then_some(2)))
     }
 
+    fn is_checked_by_a_change(self) -> bool {
+        self.deletes && !self.known
+    }
+
     async fn ensure_done(self, _world: &World, scene: &Scene, store: &Arc<dyn Backend>) -> Verdict {
         let ordered = store.ordered_store(&"ordered".parse()?, SEQUENCE)?;
         scene.write.ensure_shown(&*ordered, &scene.key).await?;

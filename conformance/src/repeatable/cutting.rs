@@ -146,17 +146,21 @@ async fn cut_at<C: Repeatable>(
     let was_cut = clients.was_cut();
     attempt.told = match answer {
         Some(Ok(told)) => Some(told),
-        Some(Err(error)) => ensure_ambiguous(&error, was_cut, attempt.call.is_known_again()).map(|()| None)?,
+        Some(Err(error)) => {
+            attempt.is_refused = is_refusal(&error, was_cut, attempt.call.is_known_again())?;
+            None
+        }
         None => None,
     };
     Ok(was_cut)
 }
 
-/// Checks that the error of a cut call says that the outcome is unknown, and that the error is retryable exactly if
-/// `may_ask` is true.
-fn ensure_ambiguous(error: &Error, was_cut: bool, may_ask: bool) -> Verdict {
+/// Returns whether the error of a cut call says that nothing was done, which the caller must check. A backend may know
+/// that, if it was cut before it sent what changes something. Otherwise the outcome is unknown, and the error must be
+/// retryable exactly if `may_ask` is true.
+fn is_refusal(error: &Error, was_cut: bool, may_ask: bool) -> Result<bool, Failure> {
     ensure!(was_cut, "a call that was not cut failed: {error}");
-    ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
-    ensure_eq!(error.is_retryable(), may_ask, "whether it may be asked again, after {error}");
-    Ok(())
+    let is_refusal = error.certainty() == Certainty::NotApplied;
+    ensure_eq!(error.is_retryable(), is_refusal || may_ask, "whether it may be asked again, after {error}");
+    Ok(is_refusal)
 }

@@ -48,15 +48,15 @@ impl Repeatable for Call {
     async fn make(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Told> {
         let (tokens, all) = (tokens_of(store)?, &scene.all);
         Ok(match self {
-            Self::Create => created(tokens.create_tokens(&all[3..]).await?, 3),
-            Self::CreateMixed => created(tokens.create_tokens(all).await?, 6),
+            Self::Create => created(tokens.create_tokens(&all[3..]).await?, 3, 3),
+            Self::CreateMixed => created(tokens.create_tokens(all).await?, 6, 3),
             Self::Consume => consumed(tokens.consume(&all[0], &op("ada")?).await?),
             Self::ConsumeUnknown => match tokens.consume(&all[5], &op("ada")?).await? {
                 Consumed::AlreadyGone => Told::Done,
                 other => Told::wrong(other),
             },
-            Self::Discard => discarded(tokens.discard(&all[..2]).await?, 2),
-            Self::DiscardMixed => discarded(tokens.discard(all).await?, 6),
+            Self::Discard => discarded(tokens.discard(&all[..2]).await?, 2, 2),
+            Self::DiscardMixed => discarded(tokens.discard(all).await?, 6, 3),
         })
     }
 
@@ -121,20 +121,27 @@ async fn live(tokens: &dyn TokenStore, all: &[TokenId]) -> Result<[bool; 6]> {
     Ok(live)
 }
 
-/// Evaluates the report on a batch of `of` tokens, of which an earlier attempt may have created some.
-fn created(report: Created, of: u64) -> Told {
+/// Evaluates the report on a batch of `of` tokens. The first attempt creates `new` of them, and may have created some.
+fn created(report: Created, of: u64, new: u64) -> Told {
     match report {
-        Created { created: 0, gone: 0, already_live } if already_live == of => Told::Before,
-        Created { created, gone: 0, already_live } if created + already_live == of => Told::Now,
+        Created { created, gone: 0, already_live } if created + already_live == of => part(created, new),
         other => Told::wrong(other),
     }
 }
 
-fn discarded(report: Discarded, of: u64) -> Told {
+/// Evaluates the report on a batch of `of` tokens. The first attempt ends `new` live ones, and may have ended some.
+fn discarded(report: Discarded, of: u64, new: u64) -> Told {
     match report {
-        Discarded { discarded: 0, already_gone } if already_gone == of => Told::Before,
-        Discarded { discarded, already_gone } if discarded + already_gone == of => Told::Now,
+        Discarded { discarded, already_gone } if discarded + already_gone == of => part(discarded, new),
         other => Told::wrong(other),
+    }
+}
+
+fn part(done: u64, of: u64) -> Told {
+    match done {
+        0 => Told::Before,
+        _ if done == of => Told::Now,
+        _ => Told::Partly,
     }
 }
 

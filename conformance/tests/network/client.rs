@@ -2,14 +2,16 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use storagebox_core::layer::Response;
 use storagebox_core::{Error, ErrorKind, Result};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
+use crate::locks::Locks;
 use crate::server::{Desk, lock};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +41,10 @@ pub(crate) struct Client {
     desk: Arc<Mutex<Desk>>,
     idle: Mutex<Vec<Connection>>,
     pub(crate) mistake: Mistake,
+    locks: Locks,
     in_a_transaction: AtomicBool,
+    /// The number of calls that the client refuses before it connects again.
+    refusals: AtomicUsize,
 }
 
 type Connection = BufReader<TcpStream>;
@@ -63,9 +68,9 @@ impl Drop for InUse<'_> {
 }
 
 impl Client {
-    pub(crate) fn new(server: SocketAddr, desk: Arc<Mutex<Desk>>, mistake: Mistake) -> Self {
-        let (idle, in_a_transaction) = (Mutex::default(), AtomicBool::default());
-        Self { server, desk, idle, mistake, in_a_transaction }
+    pub(crate) fn new(server: SocketAddr, desk: Arc<Mutex<Desk>>, mistake: Mistake, locks: Locks) -> Self {
+        let (idle, in_a_transaction, refusals) = Default::default();
+        Self { server, desk, idle, mistake, locks, in_a_transaction, refusals }
     }
 
     /// Sends a request that contains the text of the id and makes the server execute `deed`.
@@ -74,7 +79,12 @@ impl Client {
         id: &str,
         deed: impl Future<Output = Result<Response>> + Send + 'static,
     ) -> Result<Response> {
+        self.refuse_for_a_while()?;
         let mut used = InUse { client: self, connection: Some(self.connection().await?) };
+        if let (true, Some(connection)) = (self.locks != Locks::None, &mut used.connection) {
+            // A failure drops the connection, so the server frees the lock and nothing was done.
+            self.lock(connection, id).await?;
+        }
         let number = lock(&self.desk).ask(Box::pin(deed));
         let answered = match &mut used.connection {
             Some(connection) => ask(connection, number, id).await,
@@ -91,6 +101,26 @@ impl Client {
                 lock(&self.idle).extend(connection.filter(|_| kept));
                 Err(self.lost(error))
             }
+        }
+    }
+
+    async fn lock(&self, connection: &mut Connection, id: &str) -> Result<()> {
+        match lock_on(connection, self.locks.wait(), self.locks.name(id)).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Error::new(ErrorKind::Contention, "another call has the lock")),
+            Err(error) => {
+                let refusals = if self.locks == Locks::RowForAMoment { 5 } else { 0 };
+                self.refusals.store(refusals, Ordering::SeqCst);
+                Err(Error::new(ErrorKind::Unavailable, "the connection ended before the write").caused_by(error))
+            }
+        }
+    }
+
+    fn refuse_for_a_while(&self) -> Result<()> {
+        let refused = self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        match refused {
+            Ok(_) => Err(Error::new(ErrorKind::Unavailable, "the client waits before it connects again")),
+            Err(_) => Ok(()),
         }
     }
 
@@ -125,13 +155,30 @@ impl Client {
     }
 }
 
+/// Asks for the lock, and returns whether the server gave it.
+async fn lock_on(connection: &mut Connection, wait: Duration, name: &str) -> io::Result<bool> {
+    connection.get_ref().set_nodelay(true)?;
+    let wait = wait.as_millis().min(u64::MAX.into());
+    let answer = line(connection, format!("lock {wait} {}\n", name.escape_debug())).await?;
+    match &*answer {
+        "locked\n" | "busy\n" => Ok(answer == "locked\n"),
+        _ => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
 /// Sends request `number`, waits for an answer, and returns the request number that the answer contains.
 async fn ask(connection: &mut Connection, number: u64, id: &str) -> io::Result<u64> {
     connection.get_ref().set_nodelay(true)?;
-    connection.get_mut().write_all(format!("{number} {}\n", id.escape_debug()).as_bytes()).await?;
+    let answer = line(connection, format!("{number} {}\n", id.escape_debug())).await?;
+    answer.strip_suffix('\n').and_then(|number| number.parse().ok()).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+}
+
+/// Sends a request and returns the line of its answer.
+async fn line(connection: &mut Connection, request: String) -> io::Result<String> {
+    connection.get_mut().write_all(request.as_bytes()).await?;
     // Yields even if the answer comes quickly, so that a call in flight can always be dropped.
     tokio::task::yield_now().await;
     let mut answer = String::new();
     connection.read_line(&mut answer).await?;
-    answer.strip_suffix('\n').and_then(|number| number.parse().ok()).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    Ok(answer)
 }

@@ -9,14 +9,16 @@ use storagebox_core::{Backend, Error, ErrorKind, ListedItem, ManualClock, Namesp
 use storagebox_memory::MemoryStore;
 
 use crate::client::{Client, Mistake};
+use crate::locks::Locks;
 use crate::server::{Server, lock};
 use crate::wire::{Remembered, Wire};
 
-/// The memory store behind a connection, with a client that makes this mistake.
-pub(crate) struct Wired(pub(crate) Mistake);
+/// The memory store behind a connection, with a client that makes this mistake and locks this before it writes.
+pub(crate) struct Wired(pub(crate) Mistake, pub(crate) Locks);
 
 struct Place {
     mistake: Mistake,
+    locks: Locks,
     server: Server,
     store: Mutex<MemoryStore>,
     clock: ManualClock,
@@ -33,7 +35,7 @@ fn memory(clock: &ManualClock) -> Result<MemoryStore> {
 
 impl Place {
     fn client(&self, addr: SocketAddr) -> Arc<dyn Backend> {
-        let client = Client::new(addr, Arc::clone(&self.server.desk), self.mistake);
+        let client = Client::new(addr, Arc::clone(&self.server.desk), self.mistake, self.locks);
         let wire = Wire { client, remembered: Arc::clone(&self.remembered) };
         Arc::new(Layered::new(Arc::new(lock(&self.store).clone()), Arc::new(wire)))
     }
@@ -42,7 +44,7 @@ impl Place {
 #[async_trait]
 impl Harness for Wired {
     fn name(&self) -> String {
-        format!("memory behind a connection, {:?}", self.0)
+        format!("memory behind a connection, {:?}, locks {:?}", self.0, self.1)
     }
 
     fn declared(&self) -> Declared {
@@ -55,7 +57,7 @@ impl Harness for Wired {
     async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         let (clock, server) = (ManualClock::new(), Server::start().await.map_err(no_server)?);
         let store = Mutex::new(memory(&clock)?);
-        Ok(Box::new(Place { mistake: self.0, server, store, clock, remembered: Arc::default() }))
+        Ok(Box::new(Place { mistake: self.0, locks: self.1, server, store, clock, remembered: Arc::default() }))
     }
 }
 

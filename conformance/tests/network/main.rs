@@ -3,6 +3,7 @@
 
 mod client;
 mod harness;
+mod locks;
 mod server;
 mod wire;
 
@@ -14,10 +15,21 @@ use storagebox_conformance::{Case, FailureKind, Family, Outcome, Part, Profile, 
 
 use crate::client::Mistake;
 use crate::harness::Wired;
+use crate::locks::Locks;
+
+const SMOKE: Profile = Profile::SMOKE;
+
+/// The clients that lock before they write. All of them are correct.
+const LOCKING: [Locks; 3] = [Locks::Row, Locks::RowForAMoment, Locks::Store];
 
 /// Each mistake, the family that must notice it, and a part that has cases of the family.
-const MUTANTS: [(Mistake, Family, &str); 8] = [
+const MUTANTS: [(Mistake, Family, &str); 13] = [
     (Mistake::SaysNotApplied, Network, "item_bank"),
+    (Mistake::SaysNotApplied, Network, "dedup"),
+    (Mistake::SaysNotApplied, Network, "tokens"),
+    (Mistake::SaysNotApplied, Network, "counter"),
+    (Mistake::SaysNotApplied, Network, "strategies"),
+    (Mistake::SaysNotApplied, Network, "ordered"),
     (Mistake::SaysNotRetryable, Network, "tokens"),
     (Mistake::KeepsCutConnections, Network, "dedup"),
     (Mistake::KeepsDroppedConnections, Cancel, "counter"),
@@ -32,20 +44,20 @@ const LEFT_OUT: [&str; 2] = ["without entities: ", "without other processes: "];
 
 fn main() -> ExitCode {
     let seed = fastrand::Rng::new().u64(..);
-    let right = cases()
-        .into_iter()
-        .filter(|case| needs_a_server(case) && is_spoken(case))
-        .map(|case| Trial::test(format!("right::{}", case.name()), move || passes(&case, Profile::QUICK, seed)));
-    let smoke = Selection::Smoke
-        .cases()
-        .into_iter()
-        .filter(is_spoken)
-        .map(|case| Trial::test(format!("smoke::{}", case.name()), move || passes(&case, Profile::SMOKE, seed)));
+    let right = cases().into_iter().filter(|case| needs_a_server(case) && is_spoken(case));
+    let right = right.map(|case| trial("right", case, Profile::QUICK, Locks::None, seed));
+    let smoke = Selection::Smoke.cases().into_iter().filter(is_spoken);
+    let smoke = smoke.map(|case| trial("smoke", case, SMOKE, Locks::None, seed));
+    let locking = LOCKING.into_iter().flat_map(|locks| {
+        let cut = cases().into_iter().filter(|case| case.family() == Network && is_spoken(case));
+        cut.map(move |case| trial(&format!("{locks:?}"), case, SMOKE, locks, seed))
+    });
     let mutants = MUTANTS.map(|(mistake, family, part)| {
-        Trial::test(format!("mutant::{mistake:?}"), move || is_caught(mistake, family, part, seed))
+        Trial::test(format!("mutant::{mistake:?} in {part}"), move || is_caught(mistake, family, part, seed))
     });
     println!("memory behind a connection, seed {seed}");
-    libtest_mimic::run(&Arguments::from_args(), right.chain(smoke).chain(mutants).collect()).exit_code()
+    let trials = right.chain(smoke).chain(locking).chain(mutants).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 /// Returns whether the protocol between this client and this server supports the case.
@@ -58,8 +70,12 @@ fn needs_a_server(case: &Case) -> bool {
     matches!(case.family(), Cancel | Network | Crash)
 }
 
-fn passes(case: &Case, profile: Profile, seed: u64) -> Result<(), Failed> {
-    match Runner::new(Wired(Mistake::None), profile)?.run(case, seed) {
+fn trial(group: &str, case: Case, profile: Profile, locks: Locks, seed: u64) -> Trial {
+    Trial::test(format!("{group}::{}", case.name()), move || passes(&case, profile, locks, seed))
+}
+
+fn passes(case: &Case, profile: Profile, locks: Locks, seed: u64) -> Result<(), Failed> {
+    match Runner::new(Wired(Mistake::None, locks), profile)?.run(case, seed) {
         Outcome::Passed => Ok(()),
         Outcome::Ignored(reason) if LEFT_OUT.iter().any(|what| reason.starts_with(what)) => Ok(()),
         Outcome::Ignored(reason) => Err(format!("{case:?} was ignored: {reason}").into()),
@@ -68,7 +84,7 @@ fn passes(case: &Case, profile: Profile, seed: u64) -> Result<(), Failed> {
 }
 
 fn is_caught(mistake: Mistake, family: Family, part: &str, seed: u64) -> Result<(), Failed> {
-    let runner = Runner::new(Wired(mistake), Profile::SMOKE)?;
+    let runner = Runner::new(Wired(mistake, Locks::None), SMOKE)?;
     let against = cases().into_iter().filter(|case| case.family() == family && case.part().name() == part);
     for case in against {
         if let Outcome::Failed(failure) = runner.run(&case, seed) {

@@ -1,6 +1,7 @@
 //! A server that executes requests on a connection, and can be killed and restarted.
 //!
-//! A request is the number of a piece of work and the text of its id; the answer is that number. The work and its
+//! A request is the number of a piece of work and the text of its id; the answer is that number. Before it a client may
+//! send `lock`, the longest wait in milliseconds and the name of a lock; the answer is `locked` or `busy`. The work and its
 //! result stay in the process, so that nothing has to be serialised. Some requests wait before they are executed, as on
 //! a busy server. A request that its client has dropped can then be executed after later requests.
 
@@ -18,6 +19,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
+use crate::locks::Table;
+
 type Answer = Result<Response>;
 pub(crate) type Deed = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
@@ -27,6 +30,7 @@ pub(crate) struct Desk {
     last: u64,
     deeds: HashMap<u64, Deed>,
     answers: HashMap<u64, Answer>,
+    locks: Arc<Table>,
 }
 
 impl Desk {
@@ -125,11 +129,24 @@ async fn wait_now_and_then() {
     }
 }
 
+/// Returns how long the request waits for which lock, or `None` for a request that names work.
+fn lock_of(request: &str) -> Option<(Duration, &str)> {
+    let (wait, name) = request.strip_prefix("lock ")?.split_once(' ')?;
+    Some((Duration::from_millis(wait.parse().ok()?), name))
+}
+
 async fn serve(mut client: TcpStream, desk: Arc<Mutex<Desk>>) -> io::Result<()> {
     client.set_nodelay(true)?;
     let (reader, mut writer) = client.split();
-    let (mut requests, mut request) = (BufReader::new(reader), String::new());
+    let (mut requests, mut request, locks) = (BufReader::new(reader), String::new(), Arc::clone(&lock(&desk).locks));
+    let mut held = None;
     while requests.read_line(&mut request).await? > 0 && request.ends_with('\n') {
+        if let Some((wait, name)) = lock_of(&request) {
+            held = locks.lock(name, wait).await;
+            writer.write_all(if held.is_some() { b"locked\n" } else { b"busy\n" }).await?;
+            request.clear();
+            continue;
+        }
         let number = request.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
         let deed = lock(&desk).deeds.remove(&number);
         if let Some(deed) = deed {
@@ -137,6 +154,7 @@ async fn serve(mut client: TcpStream, desk: Arc<Mutex<Desk>>) -> io::Result<()> 
             let answer = deed.await;
             lock(&desk).answers.insert(number, answer);
         }
+        drop(held.take());
         writer.write_all(format!("{number}\n").as_bytes()).await?;
         request.clear();
     }
