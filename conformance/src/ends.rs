@@ -110,6 +110,21 @@ async fn ensure_lives_until(world: &World, ending: &dyn Ending, lasts: Duration)
     Err(Failure::too_late(ATTEMPTS, MARGIN))
 }
 
+/// Makes the calls that come before the end of an entry that lasts this long, from its creation on. A failure of calls
+/// that took longer on a real clock says nothing about the backend.
+#[allow(clippy::disallowed_methods, reason = "how much time has passed for real")]
+pub(crate) async fn before_its_end<T>(
+    world: &World,
+    lasts: Duration,
+    calls: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let begun = Instant::now();
+    let made = calls.await;
+    let took = begun.elapsed();
+    let is_late = made.is_err() && !world.can_travel() && took >= lasts;
+    if is_late { Err(Failure::too_slow(took, lasts)) } else { made }
+}
+
 /// Checks the remaining time of an entry 20 minutes after its creation.
 async fn ensure_left(world: &World, ending: &dyn Ending) -> Verdict {
     ending.begin("long", MINUTE * 60).await?;

@@ -52,6 +52,14 @@ impl Failure {
         Self { kind: FailureKind::Undecided, ..Self::new(why) }
     }
 
+    /// Creates the failure of a case whose calls took too long to come before the end of an entry.
+    #[track_caller]
+    pub(crate) fn too_slow(took: Duration, most: Duration) -> Self {
+        let why =
+            format!("the machine or the way to the store is too slow for this case: calls of {most:?} took {took:?}");
+        Self { kind: FailureKind::Undecided, ..Self::new(why) }
+    }
+
     /// Adds to the text what was in progress.
     #[must_use]
     pub fn during(self, what: impl fmt::Display) -> Self {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use storagebox_core::{
@@ -65,6 +65,7 @@ pub struct World {
     profile: Profile,
     over: Over,
     drawn: AtomicU64,
+    short: Duration,
 }
 
 impl std::fmt::Debug for World {
@@ -82,7 +83,8 @@ impl World {
         over: Over,
     ) -> Result<Self> {
         let store = sandbox.open().await?;
-        Ok(Self { harness, sandbox, store, seed, profile, over, drawn: AtomicU64::new(0) })
+        let short = if sandbox.clock().is_some() { SHORT } else { short_on_a_real_clock(&*store).await };
+        Ok(Self { harness, sandbox, store, seed, profile, over, drawn: AtomicU64::new(0), short })
     }
 
     /// Creates another `World` with the same harness and seed.
@@ -248,8 +250,29 @@ impl World {
 
     /// Returns a time that is short enough to wait for, and too long to pass by itself during a few calls.
     pub(crate) fn short(&self) -> Duration {
-        if self.can_travel() { Duration::from_secs(10) } else { Duration::from_millis(400) }
+        self.short
     }
+}
+
+/// The short time of a clock that the suite can move.
+const SHORT: Duration = Duration::from_secs(10);
+
+/// Returns the short time for a store on a real clock. The calls that a case makes before a short time is over take
+/// fewer round trips than this time has.
+#[allow(clippy::disallowed_methods, reason = "how far away the store is for real")]
+async fn short_on_a_real_clock(store: &dyn Backend) -> Duration {
+    const ROUND_TRIPS: u32 = 40;
+    // Not longer, because a case that waits for many short times would count as a case without progress.
+    const RANGE: (Duration, Duration) = (Duration::from_millis(400), Duration::from_secs(15));
+    let mut slowest = Duration::ZERO;
+    for number in 0..4 {
+        let begun = Instant::now();
+        // A store that does not answer fails its case anyway.
+        let _ = store.ping().await;
+        // The first call may open the connection.
+        slowest = if number == 0 { slowest } else { slowest.max(begun.elapsed()) };
+    }
+    (slowest * ROUND_TRIPS).clamp(RANGE.0, RANGE.1)
 }
 
 /// Returns the items `item-0` and so on.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use storagebox_core::{Backend, Certainty, ErrorKind, OrderedOptions, OrderedStore, Result, Stamp, Stamping, Written};
 
 use super::{SEQUENCE, ensure_stale, listed, put_new, shown};
+use crate::ends::before_its_end;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
@@ -24,18 +25,20 @@ pub(super) fn aged(age: Duration) -> OrderedOptions {
 const FREE: Stamping = Stamping::Time { max_skew: None };
 
 /// Returns a lower bound of the store's time, found by searching for the stamps that the store refuses as too old.
+#[allow(clippy::disallowed_methods, reason = "on a real clock, the search takes real time")]
 pub(super) async fn store_time(world: &World) -> Result<i64, Failure> {
     let probe = world.store().ordered_store(&"probe".parse()?, aged(DAY))?;
     // The clock itself cannot be read: the clock may be on a server, or moved by a test.
-    let (mut old, mut young) = (0, 1 << 45);
+    let (mut old, mut young, mut learned) = (0, 1 << 45, Instant::now());
     while young - old > 1 {
         let middle = old + (young - old) / 2;
         match probe.put(&format!("{middle}").parse()?, &"".try_into()?, &Stamp::new(middle, "probe".parse()?)).await? {
-            Written::TooOld { .. } => old = middle,
+            Written::TooOld { .. } => (old, learned) = (middle, Instant::now()),
             _ => young = middle,
         }
     }
-    Ok(young + millis(DAY))
+    let since = if world.can_travel() { Duration::ZERO } else { learned.elapsed() };
+    Ok(young + millis(DAY) + millis(since))
 }
 
 fn within(skew: i64) -> OrderedOptions {
@@ -103,7 +106,7 @@ pub(super) async fn what_stands_there_decides_before_the_horizon(world: &World) 
     let age = world.short();
     let store = world.ordered(aged(age))?;
     let at = store_time(world).await?;
-    put_new(&*store, "key", "value", at).await?;
+    before_its_end(world, age, put_new(&*store, "key", "value", at)).await?;
     world.pass(age * 4).await;
     let put = async |value: &str, at: i64| {
         store.put(&"key".parse()?, &value.try_into()?, &Stamp::new(at, "w".parse()?)).await

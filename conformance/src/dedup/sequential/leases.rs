@@ -5,6 +5,7 @@ use storagebox_core::{
 };
 
 use crate::dedup::{LONG, Repos, id, op, text};
+use crate::ends::before_its_end;
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
@@ -35,11 +36,15 @@ pub(in crate::dedup) async fn one_lease_at_a_time(world: &World) -> Verdict {
 pub(in crate::dedup) async fn beginning_again_does_not_extend(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, ada, bob, short) = (id("job")?, op("ada")?, op("bob")?, world.short());
-    let lease = repos.begin_new(&job, &ada, short).await?;
-    let same = repos.leases.begin(&job, &ada, LONG, None).await?;
-    ensure_eq!(same, Begun::Started(lease), "the same op begins again, for longer");
-    let other = repos.leases.begin(&job, &bob, LONG, None).await?;
-    ensure_matches!(other, Begun::InFlight { remaining } if remaining <= short, "what is left of the lease");
+    let lives = async {
+        let lease = repos.begin_new(&job, &ada, short).await?;
+        let same = repos.leases.begin(&job, &ada, LONG, None).await?;
+        ensure_eq!(same, Begun::Started(lease), "the same op begins again, for longer");
+        let other = repos.leases.begin(&job, &bob, LONG, None).await?;
+        ensure_matches!(other, Begun::InFlight { remaining } if remaining <= short, "what is left of the lease");
+        Ok(())
+    };
+    before_its_end(world, short, lives).await?;
     world.pass(short).await;
     repos.begin_new(&job, &bob, LONG).await?;
     Ok(())

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use storagebox_core::{Begun, Completed, DedupRepo, Forgotten, LeaseRepo, MAX_DURATION, Recorded, Replaced, Retention};
 
 use crate::dedup::{LONG, Repos, id, op, text};
+use crate::ends::before_its_end;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::pages::after;
 use crate::world::World;
@@ -49,15 +50,19 @@ pub(in crate::dedup) async fn an_expired_record_is_not_listed(world: &World) -> 
 pub(in crate::dedup) async fn a_record_lives_to_its_end(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (order, ada, short) = (id("order")?, op("ada")?, world.short());
-    repos.record_new(&order, "first", &ada, Retention::For(short * 3)).await?;
-    for _ in 0..2 {
-        world.pass(short).await;
-        repos.ensure_value(&order, Some("first")).await?;
-        let other = repos.records.record(&order, &text("x")?, &op("bob")?, FOREVER).await?;
-        ensure_matches!(other, Recorded::Existing(_), "another's record before the end");
-        let again = repos.records.record(&order, &text("x")?, &ada, FOREVER).await?;
-        ensure_matches!(again, Recorded::Again(_), "the winner's retry before the end");
-    }
+    let lives = async {
+        repos.record_new(&order, "first", &ada, Retention::For(short * 3)).await?;
+        for _ in 0..2 {
+            world.pass(short).await;
+            repos.ensure_value(&order, Some("first")).await?;
+            let other = repos.records.record(&order, &text("x")?, &op("bob")?, FOREVER).await?;
+            ensure_matches!(other, Recorded::Existing(_), "another's record before the end");
+            let again = repos.records.record(&order, &text("x")?, &ada, FOREVER).await?;
+            ensure_matches!(again, Recorded::Again(_), "the winner's retry before the end");
+        }
+        Ok(())
+    };
+    before_its_end(world, short * 3, lives).await?;
     world.pass(short).await;
     repos.ensure_value(&order, None).await
 }
@@ -83,19 +88,22 @@ pub(in crate::dedup) async fn later_calls_do_not_change_the_retention(world: &Wo
     let repos = Repos::of(world.store())?;
     let (ada, bob, short) = (op("ada")?, op("bob")?, world.short());
     let (brief, lasting) = (id("brief")?, id("lasting")?);
-    for (order, retention, other) in
-        [(&brief, Retention::For(short * 2), FOREVER), (&lasting, FOREVER, Retention::For(short))]
-    {
-        let version = repos.record_new(order, "first", &ada, retention).await?;
-        let _ = repos.records.record(order, &text("x")?, &ada, other).await?;
-        let _ = repos.records.record(order, &text("x")?, &bob, other).await?;
-        let _ = repos.records.replace(order, version, &text("second")?, &bob).await?;
-        let _ = repos.leases.begin(order, &bob, short, None).await?;
-    }
-    world.pass(short).await;
-    let version = repos.entry(&brief).await?.version;
-    let _ = repos.records.replace(&brief, version, &text("third")?, &bob).await?;
-    repos.ensure_value(&brief, Some("third")).await?;
+    let lives = async {
+        for (order, retention, other) in
+            [(&brief, Retention::For(short * 2), FOREVER), (&lasting, FOREVER, Retention::For(short))]
+        {
+            let version = repos.record_new(order, "first", &ada, retention).await?;
+            let _ = repos.records.record(order, &text("x")?, &ada, other).await?;
+            let _ = repos.records.record(order, &text("x")?, &bob, other).await?;
+            let _ = repos.records.replace(order, version, &text("second")?, &bob).await?;
+            let _ = repos.leases.begin(order, &bob, short, None).await?;
+        }
+        world.pass(short).await;
+        let version = repos.entry(&brief).await?.version;
+        let _ = repos.records.replace(&brief, version, &text("third")?, &bob).await?;
+        repos.ensure_value(&brief, Some("third")).await
+    };
+    before_its_end(world, short * 2, lives).await?;
     world.pass(short).await;
     repos.ensure_value(&brief, None).await?;
     repos.ensure_value(&lasting, Some("second")).await
