@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use storagebox_core::{Error, Result};
+use storagebox_core::{Certainty, Error, Result};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
@@ -45,6 +45,21 @@ where
     Fut: Future<Output = Result<T>> + Send,
 {
     repeated(call, Error::is_retryable).await
+}
+
+/// Makes a call of a recorded history. Repeats it while its error says that nothing was done, because such an attempt
+/// is not a part of the history. Returns `None` if the outcome is unknown.
+pub(crate) async fn recorded<T, Fut>(call: impl Fn() -> Fut + Send + Sync) -> Result<Option<T>, Failure>
+where
+    Fut: Future<Output = Result<T>> + Send,
+{
+    let attempt = || async {
+        match call().await {
+            Err(error) if error.is_retryable() && error.certainty() == Certainty::Unknown => Ok(None),
+            answer => answer.map(Some),
+        }
+    };
+    repeated(attempt, Error::is_retryable).await
 }
 
 /// Repeats a call after each error that `again` accepts, and returns the first answer. Gives up after `MOST` attempts,

@@ -9,7 +9,7 @@ use storagebox_core::{Bounds, Cancelled, Counted, Remember, Result};
 use super::{Kind, Subject};
 use crate::failure::{Verdict, ensure};
 use crate::history::{Limits, Recorder, Specification, check};
-use crate::race::race;
+use crate::race::{race, recorded};
 use crate::world::World;
 
 #[derive(Clone, Copy, Debug)]
@@ -161,11 +161,9 @@ async fn record(
     for _ in 0..6 {
         let call = Call::random(&mut rng, powers);
         let pending = recorder.invoke(client, call);
-        match call.make(counter).await {
-            Ok(reply) => pending.respond(reply),
-            // The attempt may have had an effect or not, like an attempt without a response.
-            Err(error) if error.is_retryable() => {}
-            Err(error) => return Err(error.into()),
+        // Without a reply the attempt may have had an effect or not, and stays pending.
+        if let Some(reply) = recorded(|| call.make(counter)).await? {
+            pending.respond(reply);
         }
     }
     Ok(())

@@ -21,6 +21,7 @@ use storagebox_core::{
 use crate::case::cases;
 use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::link::Link;
+use crate::race::answered;
 use crate::world::World;
 
 cases! { Dedup:
@@ -149,12 +150,12 @@ impl Repos {
     }
 
     async fn entry(&self, id: &DedupId) -> Result<Entry, Failure> {
-        let entry = self.records.get(id).await?;
+        let entry = answered(|| self.records.get(id)).await?;
         entry.ok_or_else(|| Failure::new(format!("nothing is recorded for {id}")))
     }
 
     async fn ensure_value(&self, id: &DedupId, expected: Option<&str>) -> Verdict {
-        let found = self.records.get(id).await?;
+        let found = answered(|| self.records.get(id)).await?;
         let found = found.as_ref().map(|entry| entry.value.as_bytes());
         ensure_eq!(found.map(String::from_utf8_lossy), expected.map(Into::into), "the value of {id}");
         Ok(())

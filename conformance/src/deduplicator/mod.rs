@@ -21,6 +21,7 @@ use crate::case::cases;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Fate, Link};
 use crate::pages::after;
+use crate::race::answered;
 use crate::world::World;
 
 cases! { Deduplicator:
@@ -84,7 +85,8 @@ async fn crash_after(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usi
 /// Adds seats with these numbers to a class.
 async fn add_seats(store: &dyn Backend, class: &str, numbers: std::ops::Range<usize>) -> Verdict {
     let seats: Result<Vec<_>> = numbers.map(|number| Item::new(format!("{class}-{number}"))).collect();
-    store.item_bank(&class.parse()?)?.add(&seats?).await?;
+    let (bank, seats) = (store.item_bank(&class.parse()?)?, seats?);
+    answered(|| bank.add(&seats)).await?;
     Ok(())
 }
 

@@ -48,7 +48,7 @@ async fn exchange(entities: &dyn EntityLedger, one: &Messaged, consume: &TokenId
 async fn live(tokens: &dyn TokenStore, all: &[TokenId]) -> Result<usize, Failure> {
     let mut live = 0;
     for token in all {
-        live += usize::from(tokens.exists(token).await?);
+        live += usize::from(answered(|| tokens.exists(token)).await?);
     }
     Ok(live)
 }

@@ -13,7 +13,7 @@ use storagebox_core::{
 use super::retry::Counting;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
-use crate::race::race;
+use crate::race::{answered, race};
 use crate::world::{World, items};
 
 /// The fates of the lost attempts of four calls.
@@ -212,7 +212,7 @@ pub(super) async fn an_attempt_in_progress_takes_before_the_refusal_or_never(wor
             let (bank, claim, item) = (Arc::clone(&bank), claim.clone(), item.clone());
             async move {
                 if number == 2 {
-                    bank.add(&item).await?;
+                    answered(|| bank.add(&item)).await?;
                     return Ok(None);
                 }
                 let attempt = if number == 0 { attempt } else { attempt.again() };

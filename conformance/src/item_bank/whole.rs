@@ -100,7 +100,7 @@ impl Held {
     }
 
     async fn claim_has_ended(&self, end: End) -> Result<bool, Failure> {
-        let state = self.bank.get(&self.claim).await?;
+        let state = answered(|| self.bank.get(&self.claim)).await?;
         Ok(match end {
             End::Confirm => matches!(state, ClaimState::Held(held) if held.hold == HoldState::Confirmed),
             End::Release => matches!(state, ClaimState::Ended(_)),
@@ -108,7 +108,7 @@ impl Held {
     }
 
     async fn item_has_left(&self, end: End) -> Result<bool, Failure> {
-        let state = self.bank.holder(&self.item).await?;
+        let state = answered(|| self.bank.holder(&self.item)).await?;
         Ok(match end {
             End::Confirm => matches!(state, ItemState::Spent(_)),
             End::Release => state == ItemState::Free,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Backend, Key, OrderedStore, Stamp, Versioned, Written};
+use storagebox_core::{Backend, Key, OrderedStore, Versioned, Written};
 
 use super::order::Write;
-use super::{SEQUENCE, delete_new, ensure_stale, put_new, shown};
+use super::{SEQUENCE, delete_new, ensure_stale, put_new, shown, stamp};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::history::{Limits, Recorder, Specification, check};
-use crate::race::{SIZES, race};
+use crate::race::{SIZES, answered, race, recorded};
 use crate::world::World;
 
 /// The specification of one key: the newest write so far is its value.
@@ -102,14 +102,23 @@ async fn follow(
 ) -> Verdict {
     for op in plan {
         let pending = recorder.invoke(client, op.clone());
-        let reply = match op {
-            Op::Read => Reply::Read(store.get(key).await?),
-            Op::Write(write) => Reply::Written(write.make(store, key).await?),
+        let reply = match &op {
+            Op::Read => recorded(|| store.get(key)).await?.map(Reply::Read),
+            Op::Write(write) => recorded(|| write.make(store, key)).await?.map(Reply::Written),
         };
-        pending.respond(reply);
+        // Without a reply the attempt may have had an effect or not, and stays pending.
+        if let Some(reply) = reply {
+            pending.respond(reply);
+        }
         tokio::task::yield_now().await;
     }
     Ok(())
+}
+
+/// Puts a value as the writer `w`.
+async fn put(store: &dyn OrderedStore, key: &str, value: &str, at: i64) -> Result<Written, Failure> {
+    let (key, value, stamp) = (key.parse()?, value.try_into()?, stamp(at, "w")?);
+    answered(|| store.put(&key, &value, &stamp)).await
 }
 
 pub(super) async fn racing_writes_leave_the_newest(world: &World) -> Verdict {
@@ -118,15 +127,7 @@ pub(super) async fn racing_writes_leave_the_newest(world: &World) -> Verdict {
             let (store, key) = (world.ordered(SEQUENCE)?, format!("key-{round}-{size}"));
             let written = race(size, |number| {
                 let (store, key) = (Arc::clone(&store), key.clone());
-                async move {
-                    Ok(store
-                        .put(
-                            &key.parse()?,
-                            &number.to_string().as_str().try_into()?,
-                            &Stamp::new(number as i64, "w".parse()?),
-                        )
-                        .await?)
-                }
+                async move { put(&*store, &key, &number.to_string(), number as i64).await }
             })
             .await?;
             let newest = size as i64 - 1;
@@ -148,7 +149,7 @@ pub(super) async fn racing_copies_of_one_write_are_applied_once(world: &World) -
             let write = Write::new(7, "w", deletes)?;
             let written = race(size, |_| {
                 let (store, key, write) = (Arc::clone(&store), key.clone(), write.clone());
-                async move { Ok(write.make(&*store, &key).await?) }
+                async move { answered(|| write.make(&*store, &key)).await }
             })
             .await?;
             let applied = written.iter().filter(|written| **written == Written::Applied).count();
@@ -178,7 +179,7 @@ pub(super) async fn racing_writes_of_one_instant_converge(world: &World) -> Verd
         race(2 * count, |number| {
             let (store, key) = (Arc::clone(&handles[number % 2]), key.clone());
             let write = writes[number * 7 % count].clone();
-            async move { Ok(write.make(&*store, &key).await?) }
+            async move { answered(|| write.make(&*store, &key)).await }
         })
         .await?;
         for store in &handles {
@@ -220,7 +221,7 @@ async fn delete_and_look(store: &dyn OrderedStore, key: &str) -> Verdict {
 
 async fn put_often(store: &dyn OrderedStore, key: &str, first: i64) -> Verdict {
     for at in (first..100).step_by(8) {
-        let _ = store.put(&key.parse()?, &at.to_string().as_str().try_into()?, &Stamp::new(at, "w".parse()?)).await?;
+        let _ = put(store, key, &at.to_string(), at).await?;
         tokio::task::yield_now().await;
     }
     Ok(())
@@ -240,9 +241,7 @@ pub(super) async fn purging_beside_writers_resurrects_nothing(world: &World) -> 
                 put_new(&*store, &key, "old", 1).await?;
                 for at in (10..50).step_by(2) {
                     delete_new(&*store, &key, at).await?;
-                    let late =
-                        store.put(&key.as_str().parse()?, &"old".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
-                    ensure_stale(&late, at, "an old put beside a purger")?;
+                    ensure_stale(&put(&*store, &key, "old", 1).await?, at, "an old put beside a purger")?;
                     put_new(&*store, &key, "new", at + 1).await?;
                 }
                 Ok(0)
@@ -257,7 +256,7 @@ pub(super) async fn purging_beside_writers_resurrects_nothing(world: &World) -> 
 async fn purge_often(store: &dyn OrderedStore, age: Duration) -> Result<u64, Failure> {
     let mut deleted = 0;
     for _ in 0..20 {
-        deleted += store.purge(age, 100).await?.deleted;
+        deleted += answered(|| store.purge(age, 100)).await?.deleted;
         tokio::task::yield_now().await;
     }
     Ok(deleted)

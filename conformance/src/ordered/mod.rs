@@ -22,7 +22,11 @@ use storagebox_core::{OrderedOptions, OrderedStore, Stamp, WriterId, Written};
 
 use crate::case::cases;
 use crate::failure::{Failure, Verdict, ensure, ensure_matches};
+<<<<<<< HEAD
 use crate::pages::after;
+=======
+use crate::race::answered;
+>>>>>>> 97a44b78 (suite: Contention is no answer in a race)
 
 cases! { Ordered:
     "O-1" Sequential article:
@@ -87,7 +91,8 @@ fn stamp(at: i64, writer: &str) -> Result<Stamp, Failure> {
 
 /// Returns what a read of the key shows: the value as text, and the time of its stamp.
 async fn shown(store: &dyn OrderedStore, key: &str) -> Result<Option<(String, i64)>, Failure> {
-    let found = store.get(&storagebox_core::Key::new(key)?).await?;
+    let key = storagebox_core::Key::new(key)?;
+    let found = answered(|| store.get(&key)).await?;
     Ok(found.map(|found| {
         let text = String::from_utf8_lossy(found.value.as_bytes()).into_owned();
         (text, found.stamp.at)
@@ -111,14 +116,16 @@ async fn listed(store: &dyn OrderedStore, limit: usize) -> Result<Vec<String>, F
 
 /// Puts a value as the writer `w`, and checks that the put is applied.
 async fn put_new(store: &dyn OrderedStore, key: &str, value: &str, at: i64) -> Result<(), Failure> {
-    let written = store.put(&key.parse()?, &value.try_into()?, &Stamp::new(at, "w".parse()?)).await?;
+    let (name, value, stamp) = (key.parse()?, value.try_into()?, stamp(at, "w")?);
+    let written = answered(|| store.put(&name, &value, &stamp)).await?;
     ensure_matches!(written, Written::Applied, "putting {key} at {at}");
     Ok(())
 }
 
 /// Deletes a key as the writer `w`, and checks that the delete is applied.
 async fn delete_new(store: &dyn OrderedStore, key: &str, at: i64) -> Result<(), Failure> {
-    let written = store.delete(&key.parse()?, &Stamp::new(at, "w".parse()?)).await?;
+    let (name, stamp) = (key.parse()?, stamp(at, "w")?);
+    let written = answered(|| store.delete(&name, &stamp)).await?;
     ensure_matches!(written, Written::Applied, "deleting {key} at {at}");
     Ok(())
 }

@@ -9,11 +9,12 @@ use super::clock::{aged, store_time};
 use super::{SEQUENCE, delete_new, ensure_stale, listed, put_new, shown, stamp};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
-use crate::race::race;
+use crate::race::{answered, race};
 use crate::world::World;
 
 async fn reset(store: &dyn OrderedStore, key: &str, at: i64, writer: &str) -> Result<Reset, Failure> {
-    Ok(store.reset(&key.parse()?, &stamp(at, writer)?).await?)
+    let (key, stamp) = (key.parse()?, stamp(at, writer)?);
+    answered(|| store.reset(&key, &stamp)).await
 }
 
 /// A reset frees a key that a program has locked with a stamp in microseconds, far ahead of the clock.

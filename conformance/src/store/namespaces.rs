@@ -10,7 +10,7 @@ use storagebox_core::{
 };
 
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
-use crate::race::race;
+use crate::race::{answered, race};
 use crate::values::nasty_texts;
 use crate::world::{World, items};
 
@@ -182,21 +182,19 @@ pub(super) async fn racing_first_calls_share_one_namespace(world: &World) -> Ver
 }
 
 async fn first_calls(store: &dyn Backend, name: &str, number: usize) -> Verdict {
-    let text = format!("caller-{number}");
-    ensure_eq!(store.item_bank(&name.parse()?)?.add(&[Item::new(text.as_str())?]).await?.added, 1, "an item added");
-    let recorded = store
-        .dedup_repo(&name.parse()?)?
-        .record(&text.as_str().parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever)
-        .await?;
+    let (name, text) = (name.parse()?, format!("caller-{number}"));
+    let (items, id, op, value) = ([Item::new(&*text)?], text.parse()?, "op".parse()?, "value".try_into()?);
+    let (bank, records, tokens) = (store.item_bank(&name)?, store.dedup_repo(&name)?, store.token_store(&name)?);
+    ensure_eq!(answered(|| bank.add(&items)).await?.added, 1, "an item added");
+    let recorded = answered(|| records.record(&id, &value, &op, Retention::Forever)).await?;
     ensure_matches!(recorded, Recorded::New(_), "a record");
-    store.token_store(&name.parse()?)?.create_tokens(&["key".parse()?]).await?;
-    let _ = store
-        .counter(&name.parse()?, Strategy::default())?
-        .apply(&"key".parse()?, &Change::new(text.as_str().parse()?, 1))
-        .await?;
-    let ordered = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
-    let written = ordered.put(&text.as_str().parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
-    ensure_eq!(written, Written::Applied, "a put of a value");
+    let (key, token) = ("key".parse()?, ["key".parse()?]);
+    answered(|| tokens.create_tokens(&token)).await?;
+    let (counter, change) = (store.counter(&name, Strategy::default())?, Change::new(text.parse()?, 1));
+    let _ = answered(|| counter.apply(&key, &change)).await?;
+    let (ordered, stamp) = (store.ordered_store(&name, OrderedOptions::sequence())?, Stamp::new(1, "w".parse()?));
+    let key = text.parse()?;
+    ensure_eq!(answered(|| ordered.put(&key, &value, &stamp)).await?, Written::Applied, "a put of a value");
     Ok(())
 }
 

@@ -8,8 +8,8 @@ use storagebox_core::{
     Stamping, Strategy, Written,
 };
 
-use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
-use crate::race::race;
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
+use crate::race::{answered, race};
 use crate::world::World;
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
@@ -185,6 +185,17 @@ pub(super) async fn a_refused_opening_changes_nothing(world: &World) -> Verdict 
     Ok(())
 }
 
+/// Returns the answer or the refusal of a change, which is repeated after an error that allows that.
+async fn answer(store: &dyn Backend, name: &str, strategy: Strategy, op: &str) -> Result<Result<Counted>, Failure> {
+    let call = || async {
+        match count(store, name, strategy, op).await {
+            Err(error) if !error.is_retryable() => Ok(Err(error)),
+            answer => answer.map(Ok),
+        }
+    };
+    answered(call).await
+}
+
 /// If first calls with different strategies race, one of these calls creates the namespace. Only calls with the
 /// strategy of the namespace are served.
 pub(super) async fn one_of_racing_strategies_creates_the_namespace(world: &World) -> Verdict {
@@ -193,7 +204,7 @@ pub(super) async fn one_of_racing_strategies_creates_the_namespace(world: &World
         let name = format!("namespace-{round}");
         let answers = race(12, |number| {
             let (store, name) = (Arc::clone(world.store()), name.clone());
-            async move { Ok(count(&*store, &name, asked[number % 3], &format!("op-{number}")).await) }
+            async move { answer(&*store, &name, asked[number % 3], &format!("op-{number}")).await }
         })
         .await?;
         let served: Vec<_> = (0..12).filter(|number| answers[*number].is_ok()).map(|number| number % 3).collect();

@@ -8,7 +8,7 @@ use storagebox_core::{Backend, Begun, ClaimId, Fence, Hold, ItemBank, Recorded, 
 use super::everything::Everything;
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
-use crate::race::race;
+use crate::race::{answered, race};
 use crate::world::{World, items};
 
 const LONG: Duration = Duration::from_secs(3_600);
@@ -85,9 +85,10 @@ pub(super) async fn many_set_up_at_once(world: &World) -> Verdict {
             let client = Arc::clone(&clients[number]);
             async move {
                 client.setup().await?;
-                client.ping().await?;
+                answered(|| client.ping()).await?;
                 let bank = client.item_bank(&format!("bank-{round}").parse()?)?;
-                Ok(bank.take(&ClaimId::new(format!("claim-{number}"))?, Hold::Forever).await?)
+                let claim = ClaimId::new(format!("claim-{number}"))?;
+                answered(|| bank.take(&claim, Hold::Forever)).await
             }
         })
         .await?;

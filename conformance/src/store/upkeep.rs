@@ -11,7 +11,7 @@ use storagebox_core::{
 use super::everything::Everything;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
-use crate::race::race;
+use crate::race::{answered, race};
 use crate::world::{World, items};
 
 pub(super) async fn upkeep_keeps_what_a_promise_needs(world: &World) -> Verdict {
@@ -158,7 +158,7 @@ pub(super) async fn upkeep_beside_callers_disturbs_nobody(world: &World) -> Verd
 
 async fn maintain_often(store: &dyn Backend) -> Verdict {
     for _ in 0..20 {
-        store.maintain(5).await?;
+        answered(|| store.maintain(5)).await?;
         tokio::task::yield_now().await;
     }
     Ok(())
@@ -169,14 +169,16 @@ async fn maintain_often(store: &dyn Backend) -> Verdict {
 async fn live(store: &dyn Backend, bank: &dyn ItemBank, name: &str) -> Result<(), Failure> {
     let (claim, op, token) = (ClaimId::new(name)?, OpId::new(name)?, TokenId::new(name)?);
     let (records, tokens) = (store.dedup_repo(&"records".parse()?)?, store.token_store(&"tokens".parse()?)?);
-    let _ = bank.take(&claim, Hold::Forever).await?;
-    tokens.create_tokens(std::slice::from_ref(&token)).await?;
-    let _ = records.record(&name.parse()?, &"value".try_into()?, &name.parse()?, Retention::Forever).await?;
+    let (id, value) = (name.parse()?, "value".try_into()?);
+    let take = || bank.take(&claim, Hold::Forever);
+    let record = || records.record(&id, &value, &op, Retention::Forever);
+    let _ = answered(take).await?;
+    answered(|| tokens.create_tokens(std::slice::from_ref(&token))).await?;
+    let _ = answered(record).await?;
     for _ in 0..10 {
-        ensure_matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_), "the claim of {name}");
-        ensure!(tokens.exists(&token).await?, "the token of {name} is gone");
-        let again = records.record(&name.parse()?, &"value".try_into()?, &op, Retention::Forever).await?;
-        ensure_matches!(again, Recorded::Again(_), "the record of {name}");
+        ensure_matches!(answered(take).await?, Taken::Again(_), "the claim of {name}");
+        ensure!(answered(|| tokens.exists(&token)).await?, "the token of {name} is gone");
+        ensure_matches!(answered(record).await?, Recorded::Again(_), "the record of {name}");
         tokio::task::yield_now().await;
     }
     Ok(())

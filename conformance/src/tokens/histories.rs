@@ -8,7 +8,7 @@ use storagebox_core::{Consumed, Created, Discarded, TokenId, TokenStore};
 use super::{GONE, LIVE, NEW, batch, op};
 use crate::failure::{Verdict, ensure};
 use crate::history::{Limits, Recorder, Specification, check};
-use crate::race::race;
+use crate::race::{race, recorded};
 use crate::world::World;
 
 /// The sequential specification of one token.
@@ -125,11 +125,9 @@ async fn record(
     for _ in 0..10 {
         let (number, call) = (rng.usize(..SHARED), Call::random(&mut rng));
         let pending = recorder.invoke(client, (number, call));
-        match call.make(tokens, &all[number]).await {
-            Ok(reply) => pending.respond(reply),
-            // The attempt may have had an effect or not, like an attempt without a response.
-            Err(error) if error.is_retryable() => {}
-            Err(error) => return Err(error.into()),
+        // Without a reply the attempt may have had an effect or not, and stays pending.
+        if let Some(reply) = recorded(|| call.make(tokens, &all[number])).await? {
+            pending.respond(reply);
         }
     }
     Ok(())

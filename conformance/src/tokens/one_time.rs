@@ -15,11 +15,15 @@ use storagebox_core::{
 };
 
 use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
+use crate::link::Link;
 use crate::race::answered;
 use crate::world::World;
 
 /// A time that is longer than any case takes, even on a real clock.
 const LONG: Duration = Duration::from_secs(3_600);
+
+/// The limit on the attempts of a patient client.
+const ATTEMPTS: usize = 100;
 
 /// The one-time tokens of one client, with the token store and the record repository in which they are stored.
 #[derive(Clone)]
@@ -40,6 +44,16 @@ impl Links {
     /// Returns the one-time tokens of the first client, and of another client.
     async fn pair(world: &World) -> Result<[Self; 2]> {
         Ok([Self::of(world.store())?, Self::of(&world.client().await?)?])
+    }
+
+    /// Returns the one-time tokens of two clients that repeat each step of a call, as the handles of a program do. A
+    /// call that ends after a step without an answer may leave its lease.
+    async fn patient_pair(world: &World) -> Result<[Self; 2]> {
+        let patient = |store: &Arc<dyn Backend>| -> Result<Self> {
+            let store: Arc<dyn Backend> = Link::patient(ATTEMPTS).before_store(store);
+            Self::of(&store)
+        };
+        Ok([patient(world.store())?, patient(&world.client().await?)?])
     }
 
     fn replaying(mut self, time: Duration) -> Result<Self> {

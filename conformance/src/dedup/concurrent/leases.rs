@@ -8,14 +8,17 @@ use storagebox_core::{Aborted, Begun, Completed, Fence, Fingerprint, Lease, Leas
 use super::race_on;
 use crate::dedup::{LONG, Repos, id, op, text};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
-use crate::race::{SIZES, race};
+use crate::race::{SIZES, answered, race};
 use crate::world::World;
 
 async fn race_begins(world: &World, name: &str, count: usize) -> Result<Vec<Begun>, Failure> {
     let job = id(name)?;
     race_on(world, count, move |number, repos| {
         let job = job.clone();
-        async move { Ok(repos.leases.begin(&job, &op(&format!("caller-{number}"))?, LONG, None).await?) }
+        async move {
+            let who = op(&format!("caller-{number}"))?;
+            answered(|| repos.leases.begin(&job, &who, LONG, None)).await
+        }
     })
     .await
 }
@@ -79,7 +82,7 @@ pub(in crate::dedup) async fn racing_begins_of_one_op_share_one_lease(world: &Wo
             let (job, ada) = (id(&format!("job-{round}-{size}"))?, op("ada")?);
             let answers = race_on(world, size, |_, repos| {
                 let (job, ada) = (job.clone(), ada.clone());
-                async move { Ok(repos.leases.begin(&job, &ada, LONG, None).await?) }
+                async move { answered(|| repos.leases.begin(&job, &ada, LONG, None)).await }
             })
             .await?;
             ensure_matches!(&answers[0], Begun::Started(_), "a begin of the one op");
@@ -134,12 +137,12 @@ async fn take_turns(repos: &Repos, name: &str, number: usize, inside: &Inside) -
     let (job, who) = (id(name)?, number as u64 + 1);
     let mut started = 0;
     for turn in 0..10 {
-        let begun = repos.leases.begin(&job, &op(&format!("{number}/{turn}"))?, LONG, None).await?;
-        if let Begun::Started(lease) = begun {
+        let op = op(&format!("{number}/{turn}"))?;
+        if let Begun::Started(lease) = answered(|| repos.leases.begin(&job, &op, LONG, None)).await? {
             inside.enter(who, lease.fence)?;
             tokio::task::yield_now().await;
             inside.leave(who)?;
-            ensure_eq!(repos.leases.abort(&lease).await?, Aborted::Aborted, "the holder aborts");
+            ensure_eq!(answered(|| repos.leases.abort(&lease)).await?, Aborted::Aborted, "the holder aborts");
             started += 1;
         }
     }
@@ -169,14 +172,15 @@ pub(in crate::dedup) async fn a_late_complete_and_a_new_begin_agree(world: &Worl
 }
 
 async fn complete_or_begin(repos: &Repos, old: &Lease, number: usize) -> Result<String, Failure> {
+    let (late, bob) = (text("late")?, op("bob")?);
     if number == 0 {
-        return Ok(match repos.leases.complete(old, &text("late")?, Retention::Forever).await? {
+        return Ok(match answered(|| repos.leases.complete(old, &late, Retention::Forever)).await? {
             Completed::Completed(_) => "completed".into(),
             Completed::Fenced => "fenced".into(),
             other @ Completed::Again(_) => format!("{other:?}"),
         });
     }
-    Ok(match repos.leases.begin(&old.id, &op("bob")?, LONG, None).await? {
+    Ok(match answered(|| repos.leases.begin(&old.id, &bob, LONG, None)).await? {
         Begun::Started(lease) if lease.fence > old.fence => "started".into(),
         Begun::Done(entry) if entry == repos.entry(&old.id).await? => "done".into(),
         other => format!("{other:?}"),
@@ -192,7 +196,7 @@ pub(in crate::dedup) async fn racing_fingerprints_are_told_apart(world: &World) 
                 async move {
                     let fingerprint = Fingerprint::new(format!("fingerprint-{}", number % 2))?;
                     let who = op(&format!("caller-{number}"))?;
-                    Ok(repos.leases.begin(&job, &who, LONG, Some(&fingerprint)).await?)
+                    answered(|| repos.leases.begin(&job, &who, LONG, Some(&fingerprint))).await
                 }
             })
             .await?;

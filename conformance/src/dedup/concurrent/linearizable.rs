@@ -14,6 +14,7 @@ use super::race_on;
 use crate::dedup::{LONG, Repos, id, op, text};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::history::{Limits, Recorder, check};
+use crate::race::recorded;
 use crate::world::World;
 
 /// The values that callers have read, by version.
@@ -92,13 +93,11 @@ impl Caller {
         found.ok_or_else(|| Failure::new(format!("no caller saw the value {value}")))
     }
 
-    async fn make(&mut self, call: Call) -> Result<Reply, Failure> {
+    /// Makes the call. Returns `None` if its outcome is unknown.
+    async fn make(&mut self, call: Call) -> Result<Option<Reply>, Failure> {
         match call {
             Call::Record(op) => self.record(op).await,
-            Call::Get => {
-                let entry = self.repos.records.get(&self.place).await?;
-                Ok(Reply::Read(self.saw_any(entry.as_ref())?))
-            }
+            Call::Get => self.get().await,
             Call::Replace { from, op } => self.replace(from, op).await,
             Call::Forget { from } => self.forget(from).await,
             Call::Begin(op) => self.begin(op).await,
@@ -107,39 +106,52 @@ impl Caller {
         }
     }
 
-    async fn record(&mut self, op: Op) -> Result<Reply, Failure> {
+    async fn get(&mut self) -> Result<Option<Reply>, Failure> {
+        let Some(entry) = recorded(|| self.repos.records.get(&self.place)).await? else { return Ok(None) };
+        Ok(Some(Reply::Read(self.saw_any(entry.as_ref())?)))
+    }
+
+    async fn record(&mut self, op: Op) -> Result<Option<Reply>, Failure> {
         let (value, who) = (payload(op)?, name(op)?);
-        let recorded = self.repos.records.record(&self.place, &value, &who, Retention::Forever).await?;
-        Ok(match recorded {
+        let call = || self.repos.records.record(&self.place, &value, &who, Retention::Forever);
+        let Some(recorded) = recorded(call).await? else { return Ok(None) };
+        Ok(Some(match recorded {
             Recorded::New(version) => self.put(op, version).map(|()| Reply::New)?,
             Recorded::Again(entry) => Reply::Again(self.saw(&entry)?),
             Recorded::Existing(entry) => Reply::Existing(self.saw(&entry)?),
             Recorded::InFlight { .. } => Reply::InFlight,
             Recorded::Fenced => Reply::Fenced,
-        })
+        }))
     }
 
-    async fn replace(&mut self, from: Op, op: Op) -> Result<Reply, Failure> {
+    async fn replace(&mut self, from: Op, op: Op) -> Result<Option<Reply>, Failure> {
         let version = self.version_of(from)?;
         let (value, who) = (payload(op)?, name(op)?);
-        Ok(match self.repos.records.replace(&self.place, version, &value, &who).await? {
+        let call = || self.repos.records.replace(&self.place, version, &value, &who);
+        let Some(replaced) = recorded(call).await? else { return Ok(None) };
+        Ok(Some(match replaced {
             Replaced::Replaced(version) => self.put(op, version).map(|()| Reply::Replaced)?,
             Replaced::Again(version) => self.put(op, version).map(|()| Reply::ReplacedBefore(op))?,
             Replaced::Stale(entry) => Reply::Stale(self.saw_any(entry.as_ref())?),
-        })
+        }))
     }
 
-    async fn forget(&mut self, from: Op) -> Result<Reply, Failure> {
+    async fn forget(&mut self, from: Op) -> Result<Option<Reply>, Failure> {
         let version = self.version_of(from)?;
-        Ok(match self.repos.records.forget(&self.place, version).await? {
+        let call = || self.repos.records.forget(&self.place, version);
+        let Some(forgotten) = recorded(call).await? else { return Ok(None) };
+        Ok(Some(match forgotten {
             Forgotten::Forgotten => Reply::Forgotten,
             Forgotten::Absent => Reply::Stale(None),
             Forgotten::Stale(entry) => Reply::Stale(Some(self.saw(&entry)?)),
-        })
+        }))
     }
 
-    async fn begin(&mut self, op: Op) -> Result<Reply, Failure> {
-        Ok(match self.repos.leases.begin(&self.place, &name(op)?, LONG, None).await? {
+    async fn begin(&mut self, op: Op) -> Result<Option<Reply>, Failure> {
+        let who = name(op)?;
+        let call = || self.repos.leases.begin(&self.place, &who, LONG, None);
+        let Some(begun) = recorded(call).await? else { return Ok(None) };
+        Ok(Some(match begun {
             Begun::Started(lease) => {
                 let same = self.lease.as_ref().is_none_or(|(held, known)| *held != op || *known == lease);
                 ensure!(same, "one op was given the lease {lease:?} after {:?}", self.lease);
@@ -150,7 +162,7 @@ impl Caller {
             Begun::Done(entry) => Reply::Existing(self.saw(&entry)?),
             Begun::Fenced => Reply::Fenced,
             Begun::Mismatch => return Err(Failure::new("a mismatch without fingerprints")),
-        })
+        }))
     }
 
     fn lease(&self, op: Op) -> Result<Lease, Failure> {
@@ -158,23 +170,27 @@ impl Caller {
         lease.ok_or_else(|| Failure::new("the caller has no lease of this operation"))
     }
 
-    async fn complete(&mut self, op: Op) -> Result<Reply, Failure> {
-        let lease = self.lease(op)?;
-        Ok(match self.repos.leases.complete(&lease, &payload(op)?, Retention::Forever).await? {
+    async fn complete(&mut self, op: Op) -> Result<Option<Reply>, Failure> {
+        let (lease, result) = (self.lease(op)?, payload(op)?);
+        let call = || self.repos.leases.complete(&lease, &result, Retention::Forever);
+        let Some(completed) = recorded(call).await? else { return Ok(None) };
+        Ok(Some(match completed {
             Completed::Completed(entry) => {
                 ensure_eq!(self.saw(&entry)?, op, "the result that was recorded");
                 Reply::Completed
             }
             Completed::Again(entry) => Reply::Again(self.saw(&entry)?),
             Completed::Fenced => Reply::Fenced,
-        })
+        }))
     }
 
-    async fn abort(&self, op: Op) -> Result<Reply, Failure> {
-        Ok(match self.repos.leases.abort(&self.lease(op)?).await? {
+    async fn abort(&self, op: Op) -> Result<Option<Reply>, Failure> {
+        let lease = self.lease(op)?;
+        let aborted = recorded(|| self.repos.leases.abort(&lease)).await?;
+        Ok(aborted.map(|aborted| match aborted {
             Aborted::Aborted => Reply::Aborted,
             Aborted::Fenced => Reply::Fenced,
-        })
+        }))
     }
 }
 
@@ -200,8 +216,10 @@ async fn call_often(mut caller: Caller, recorder: Arc<Recorder<Call, Reply>>) ->
     for _ in 0..8 {
         let call = caller.choose();
         let pending = recorder.invoke(caller.number.into(), call);
-        let reply = caller.make(call).await?;
-        pending.respond(reply);
+        // Without a reply the attempt may have had an effect or not, and stays pending.
+        if let Some(reply) = caller.make(call).await? {
+            pending.respond(reply);
+        }
         tokio::task::yield_now().await;
     }
     Ok(())

@@ -7,7 +7,7 @@ use storagebox_core::{DedupId, DedupRepo, Entry, Forgotten, Recorded, Replaced, 
 use super::race_on;
 use crate::dedup::{Repos, id, op, text};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
-use crate::race::SIZES;
+use crate::race::{SIZES, answered};
 use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
@@ -24,7 +24,8 @@ async fn race_records(world: &World, name: &str, count: usize) -> Result<Vec<Rec
         let order = order.clone();
         async move {
             let who = format!("caller-{number}");
-            Ok(repos.records.record(&order, &text(&who)?, &op(&who)?, FOREVER).await?)
+            let (value, op) = (text(&who)?, op(&who)?);
+            answered(|| repos.records.record(&order, &value, &op, FOREVER)).await
         }
     })
     .await
@@ -75,10 +76,10 @@ pub(in crate::dedup) async fn an_expired_record_has_one_successor(world: &World)
 
 pub(in crate::dedup) async fn racing_retries_of_one_op_are_again(world: &World) -> Verdict {
     for (order, size) in races(world)? {
-        let ada = op("ada")?;
+        let (ada, value) = (op("ada")?, text("value")?);
         let answers = race_on(world, size, |_, repos| {
-            let (order, ada) = (order.clone(), ada.clone());
-            async move { Ok(repos.records.record(&order, &text("value")?, &ada, FOREVER).await?) }
+            let (order, ada, value) = (order.clone(), ada.clone(), value.clone());
+            async move { answered(|| repos.records.record(&order, &value, &ada, FOREVER)).await }
         })
         .await?;
         let news = answers.iter().filter(|answer| matches!(answer, Recorded::New(_))).count();
@@ -102,7 +103,8 @@ pub(in crate::dedup) async fn racing_replaces_have_one_winner(world: &World) -> 
             let order = order.clone();
             async move {
                 let who = format!("caller-{number}");
-                Ok(repos.records.replace(&order, first, &text(&who)?, &op(&who)?).await?)
+                let (value, op) = (text(&who)?, op(&who)?);
+                answered(|| repos.records.replace(&order, first, &value, &op)).await
             }
         })
         .await?;
@@ -143,12 +145,14 @@ pub(in crate::dedup) async fn racing_increments_lose_nothing(world: &World) -> V
 }
 
 async fn increment(repos: &Repos, order: &DedupId, who: &str) -> Verdict {
+    let op = op(who)?;
     // Of the callers that read a version, one succeeds, so no caller is refused more often than others succeed.
     for _ in 0..=48 {
         let Entry { value, version } = repos.entry(order).await?;
         let number: u32 = String::from_utf8_lossy(value.as_bytes()).parse().unwrap_or(u32::MAX - 1);
         let next = text(&(number + 1).to_string())?;
-        if let Replaced::Replaced(_) = repos.records.replace(order, version, &next, &op(who)?).await? {
+        let replaced = answered(|| repos.records.replace(order, version, &next, &op)).await?;
+        if let Replaced::Replaced(_) = replaced {
             return Ok(());
         }
     }
@@ -161,7 +165,7 @@ pub(in crate::dedup) async fn racing_forgets_have_one_winner(world: &World) -> V
         let version = repos.record_new(&order, "first", &op("ada")?, FOREVER).await?;
         let answers = race_on(world, size, |_, repos| {
             let order = order.clone();
-            async move { Ok(repos.records.forget(&order, version).await?) }
+            async move { answered(|| repos.records.forget(&order, version)).await }
         })
         .await?;
         let winners = answers.iter().filter(|answer| **answer == Forgotten::Forgotten).count();
@@ -196,7 +200,8 @@ async fn record_and_forget(repos: &Repos, name: &str, number: usize) -> Result<V
     let mut versions = Vec::new();
     for turn in 0..8 {
         let who = format!("{number}/{turn}");
-        let recorded = repos.records.record(&order, &text(&who)?, &op(&who)?, FOREVER).await?;
+        let (value, op) = (text(&who)?, op(&who)?);
+        let recorded = answered(|| repos.records.record(&order, &value, &op, FOREVER)).await?;
         let version = match recorded {
             Recorded::New(version) => version,
             Recorded::Existing(_) => continue,
@@ -204,7 +209,7 @@ async fn record_and_forget(repos: &Repos, name: &str, number: usize) -> Result<V
         };
         repos.ensure_value(&order, Some(&who)).await?;
         versions.push(version);
-        let forgotten = repos.records.forget(&order, version).await?;
+        let forgotten = answered(|| repos.records.forget(&order, version)).await?;
         ensure_matches!(forgotten, Forgotten::Forgotten, "forgetting the record of {who}");
     }
     Ok(versions)

@@ -84,17 +84,21 @@ fn long_races(world: &World) -> Vec<(usize, usize)> {
     rounds.flat_map(|round| SIZES.map(|size| (round, size))).collect()
 }
 
+/// The number of steps in which time moves by a lease. A run that could not extend its lease, because other calls came
+/// first, can try again several times before the lease ends.
+const STEPS_OF_A_LEASE: u32 = 12;
+
 pub(in crate::dedup) async fn racing_runs_wait_for_the_first(world: &World) -> Verdict {
     let clients = Repos::pair(world).await?;
     for (round, size) in long_races(world) {
         let (job, timer) = (id(&format!("job-{round}-{size}"))?, StoreTimer::of(world));
-        let (tally, step) = (Tally::default(), lease(world) / 2);
+        let (tally, step) = (Tally::default(), lease(world) / STEPS_OF_A_LEASE);
         let answers = race(size, |number| {
             let (job, options, tally) = (job.clone(), options(world).wait(LONG), tally.clone());
             let (repos, timer) = (clients[number % 2].clone(), Arc::clone(&timer));
             async move {
                 let work = async |_| {
-                    for _ in 0..3 {
+                    for _ in 0..STEPS_OF_A_LEASE * 3 / 2 {
                         timer.pass(step, size).await;
                     }
                     tally.work(&format!("caller-{number}")).await

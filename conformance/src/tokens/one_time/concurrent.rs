@@ -11,7 +11,7 @@ use crate::world::World;
 const SIZES: [usize; 3] = [2, 8, 24];
 
 pub(in crate::tokens) async fn racing_callers_have_one_result(world: &World) -> Verdict {
-    let clients = Links::pair(world).await?;
+    let clients = Links::patient_pair(world).await?;
     for round in 0..world.profile().rounds {
         for size in SIZES {
             let link = format!("link-{round}-{size}");
@@ -48,7 +48,7 @@ async fn won(links: &Links, link: &str, caller: &str) -> Result<bool, Failure> {
 
 /// Concurrent calls of one caller do the work once, and all of them get its result.
 pub(in crate::tokens) async fn racing_calls_of_one_caller_work_once(world: &World) -> Verdict {
-    let clients = Links::pair(world).await?;
+    let clients = Links::patient_pair(world).await?;
     for round in 0..world.profile().rounds {
         let link = format!("link-{round}");
         clients[0].create(&link).await?;
