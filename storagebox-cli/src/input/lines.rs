@@ -47,6 +47,15 @@ impl Lines {
     /// Checks the beginning of the source at the first call.
     async fn begin(&mut self) -> Result<(), Failure> {
         let Some(header) = self.unbegun.take() else { return Ok(()) };
+        let begun = self.check_beginning(header).await;
+        if begun.is_err() {
+            // Nothing of a refused list may be used by a caller that asks again.
+            self.records = Records::unreadable();
+        }
+        begun
+    }
+
+    async fn check_beginning(&mut self, header: bool) -> Result<(), Failure> {
         let head = self.records.head().await.map_err(|error| unreadable(&self.source, error))?;
         format::check_head(head).map_err(|foreign| self.is(foreign, 1))?;
         self.pass_over_header(header).await

@@ -48,6 +48,11 @@ impl Records {
         Self { input, buffer: Vec::new(), start: 0, at_end: false, line: 1, offset: 0 }
     }
 
+    /// Returns records of a file that cannot be read.
+    pub(super) fn unreadable() -> Self {
+        Self::new(Box::new(Unread))
+    }
+
     /// Returns the beginning of the file, before any record is read.
     pub(super) async fn head(&mut self) -> io::Result<&[u8]> {
         while !self.at_end && !is_enough(&self.buffer) {
@@ -133,13 +138,23 @@ impl Records {
     async fn fill(&mut self) -> io::Result<()> {
         self.buffer.drain(..self.start);
         self.start = 0;
-        let mut input = mem::replace(&mut self.input, Box::new(io::empty()));
+        let mut input = mem::replace(&mut self.input, Box::new(Unread));
         let reading = spawn_blocking(move || chunk(&mut *input).map(|chunk| (input, chunk)));
         let (input, chunk) = reading.await.map_err(io::Error::other)??;
         self.input = input;
         self.at_end = chunk.is_empty();
         self.buffer.extend(chunk);
         Ok(())
+    }
+}
+
+/// Stands in for the file while a chunk is read, and for good if that fails. An end of the file in its place would make
+/// a record of half a line.
+struct Unread;
+
+impl Read for Unread {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("it was refused, or could not be read before"))
     }
 }
 

@@ -32,9 +32,10 @@ pub(super) async fn assign(
 ) -> Result<(), Failure> {
     let progress = Progress::of_lines("handing out", lines.bytes());
     let source = lines.source().clone();
-    let asked = stream::unfold(lines, |mut lines| async {
-        let line = lines.next_line().await.transpose()?;
-        Some((line, lines))
+    // Ends at the first error: no line after it may take an item.
+    let asked = stream::try_unfold(lines, |mut lines| async {
+        let line = lines.next_line().await?;
+        Ok(line.map(|line| (line, lines)))
     });
     let mut answered = pin!(asked.map(|line| start(line, bank)).buffered(concurrency));
     while let Some(line) = answered.next().await {
@@ -92,3 +93,6 @@ async fn again(id: &ClaimId, held: Held, bank: &Bank) -> storagebox::Result<Answ
         Extended::Ended(_) | Extended::Unknown => Answer::Ended,
     })
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

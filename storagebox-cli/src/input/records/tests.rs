@@ -16,6 +16,21 @@ fn trickle(bytes: &[u8], step: usize) -> Box<dyn Read + Send> {
     Box::new(Trickle(bytes.to_vec().into(), step))
 }
 
+/// A reader that fails once, after the first bytes.
+struct Broken(&'static [u8]);
+
+impl Read for Broken {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0 {
+            [] => Err(io::ErrorKind::ConnectionReset.into()),
+            mut bytes => {
+                self.0 = &[];
+                bytes.read(buffer)
+            }
+        }
+    }
+}
+
 async fn all(bytes: &[u8], step: usize) -> Vec<Record> {
     let mut records = Records::new(trickle(bytes, step));
     let mut all = Vec::new();
@@ -48,6 +63,16 @@ async fn an_open_quote_rejects_only_its_own_line() {
     let open = Err(Unreadable::Malformed(Fault::OpenQuote));
     let expected = [(1, Ok("a".to_owned())), (2, open), (3, Ok("b".to_owned())), (4, Ok("c".to_owned()))];
     assert_eq!(lines_and_texts(b"a\n\"open\nb\nc\n").await, expected);
+}
+
+/// The rest of the line is unknown, so its beginning must not become an id.
+#[tokio::test]
+async fn half_a_line_before_a_failed_read_is_no_record() {
+    let mut records = Records::new(Box::new(Broken(b"ada\nbob@exam")));
+    assert_eq!(records.next_record().await.unwrap().unwrap().first, Ok(b"ada".to_vec()));
+    for _ in 0..3 {
+        records.next_record().await.unwrap_err();
+    }
 }
 
 /// No part of a malformed line may become an id or an item.
