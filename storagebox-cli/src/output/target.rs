@@ -8,6 +8,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use super::reserved::{Reserved, is_same};
 use crate::exit::Failure;
+use crate::message::{Kind, eprint_message};
 use crate::terminal::{self, PrintableWriter};
 
 /// An output whose path was checked.
@@ -118,7 +119,13 @@ impl Target {
             Destination::OldFile => file.persist(&self.path)?,
             _ => file.persist_noclobber(&self.path)?,
         };
-        sync_directory(folder_of(&self.path))
+        // The file is there, so this is no failure of the command, which would find it at the next run.
+        if let Err(error) = sync_directory(folder_of(&self.path)) {
+            let path = self.path.display();
+            let what = "is written, but its name may not survive a power failure";
+            eprint_message(Kind::Note, format_args!("{path} {what}, because its directory cannot be flushed: {error}"));
+        }
+        Ok(())
     }
 
     fn named_file(&self) -> io::Result<NamedTempFile> {

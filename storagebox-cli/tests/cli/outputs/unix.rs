@@ -195,6 +195,42 @@ fn the_name_of_a_folder_is_refused_as_output() {
     assert!(!place.path("new").exists());
 }
 
+/// Returns the command without root's right to read every folder, if the test runs as root.
+#[cfg(target_os = "linux")]
+fn without_rights(command: std::process::Command) -> std::process::Command {
+    if !rustix::process::geteuid().is_root() {
+        return command;
+    }
+    let mut bare = std::process::Command::new("setpriv");
+    bare.args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]).arg(command.get_program());
+    bare.args(command.get_args()).current_dir(command.get_current_dir().unwrap()).env_remove("STORAGEBOX_URL");
+    bare
+}
+
+/// A folder that others may put files into, and not list.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_in_a_folder_that_cannot_be_read_is_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    fs::create_dir(place.path("drop")).unwrap();
+    let allow = |mode| fs::set_permissions(place.path("drop"), fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o300);
+    let ended = [
+        &["hand-out", "b", "--ids", "ids.csv", "--out", "drop/given.csv"][..],
+        &["dedup", "get", "records", "order", "--out", "drop/order"],
+    ]
+    .map(|args| Ended::from(without_rights(place.command(args)).output().unwrap()));
+    allow(0o700);
+    for ended in ended {
+        let ended = ended.exits(0);
+        assert!(ended.stderr.contains("its name may not survive a power failure"), "{}", ended.stderr);
+    }
+    assert_eq!(place.read("drop/given.csv"), "id,item,outcome\nada,A,new\n");
+    assert_eq!(place.read("drop/given.rejects.csv"), "file,line,reason\nids.csv,2,empty\n");
+    assert_eq!(place.read("drop/order"), "paid");
+}
+
 /// The new file belongs to another program. A list of rejected lines must not replace this file.
 #[test]
 fn a_new_file_with_the_name_of_the_list_is_not_replaced() {
