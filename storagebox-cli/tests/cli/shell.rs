@@ -43,6 +43,35 @@ fn every_command_has_a_manual_page() {
     assert_eq!(pages.count(), COMMANDS.len(), "a command is missing in COMMANDS");
 }
 
+/// Returns a page as `man` reads it, in one line.
+fn page(name: &str) -> String {
+    let place = Place::new();
+    place.run(&["man", "--dir", "."]).exits(0);
+    let page = place.read(&format!("storagebox-{name}.1"));
+    page.replace("\\*(Aq", "'").replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_page_of_a_run_says_what_is_recorded_after_a_signal_and_after_the_end() {
+    let page = page("dedup-run");
+    assert!(page.contains("not recorded, not even an exit with 0"), "{page}");
+    assert!(page.contains("half a second") && page.contains("What they write later is lost"), "{page}");
+    for promised in ["exits with 0, the run is recorded", "has closed the output", "gives up output"] {
+        assert!(!page.contains(promised), "{promised}: {page}");
+    }
+}
+
+#[test]
+fn the_page_of_each_command_that_reads_a_file_says_what_needs_quotes() {
+    for name in ["bank-load", "bank-reclaim", "token-create", "hand-out"] {
+        let page = page(name);
+        for needs in ["a semicolon, a tab or a |", "a blank at an end", "another control character", "=\"...\""] {
+            assert!(page.contains(needs), "{name}, {needs}: {page}");
+        }
+        assert!(!page.contains("spaces included"), "{name}: {page}");
+    }
+}
+
 #[test]
 fn verbose_shows_each_call_with_its_time() {
     let count = |verbose: &[&str]| {
