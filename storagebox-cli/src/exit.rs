@@ -10,7 +10,7 @@ use std::iter::successors;
 use std::path::{Path, PathBuf};
 
 use storagebox::values::ClaimId;
-use storagebox::{Error, ErrorKind};
+use storagebox::{Certainty, Error, ErrorKind};
 
 use crate::answer::{Answer, Field};
 use crate::check::Mismatch;
@@ -164,7 +164,7 @@ impl Failure {
     fn cause(&self) -> Option<String> {
         match self {
             Self::Run(failure) => failure.inner()?.cause(),
-            _ => self.of_store().filter(|error| is_about_the_way(error)).and_then(root),
+            _ => self.of_store().and_then(cause_of),
         }
     }
 
@@ -186,19 +186,7 @@ impl Failure {
 
     /// Returns what the user does next.
     pub(crate) fn help(&self) -> Cow<'static, str> {
-        match self {
-            // The same command line would delete the record that is there by then, which may be a newer one.
-            Self::ForgetInDoubt { version, .. } => format!(
-                "it may have taken effect: run this again with --version {version}, which deletes no newer record"
-            )
-            .into(),
-            _ => self.advice().into(),
-        }
-    }
-
-    /// Returns the advice that is the same for all failures of this kind.
-    fn advice(&self) -> &'static str {
-        match self {
+        let advice = match self {
             Self::UrlWithheld => {
                 "give --url; or let the run have STORAGEBOX_URL and --pass-url, if nothing shows its environment"
             }
@@ -214,10 +202,17 @@ impl Failure {
             Self::Write { .. } => "check the directory's rights and the space left, then run the same command again",
             Self::Pass { .. } => "the output is not complete: run the same command again",
             Self::LongValue { .. } => "store the value elsewhere, and its location or its hash here",
-            Self::Run(failure) => failure.help(),
+            Self::Run(failure) => return failure.help(),
             Self::Print(_) => "the work is done and its files are complete; only the answer could not be shown",
             Self::Argument(_) => "change the argument",
-            Self::Store(error) | Self::ForgetInDoubt { error, .. } => help(error),
+            Self::Store(error) => return help(error),
+            // The same command line would delete the record that is there by then, which may be a newer one.
+            Self::ForgetInDoubt { version, .. } => {
+                return format!(
+                    "it may have taken effect: run this again with --version {version}, which deletes no newer record"
+                )
+                .into();
+            }
             Self::Audit(_) => {
                 "--out was not written; if another program works with this bank, run without --alone, otherwise \
                  look into the store before you use the items"
@@ -251,25 +246,23 @@ impl Failure {
             Self::Runtime(_) => "check the limits on threads and open files",
             Self::Interrupted => "the files are unchanged; on a persistent store the same command continues",
             Self::Died(_) => "run the same command again: nobody gets a second item",
-        }
+        };
+        advice.into()
     }
 }
 
 fn is_usage(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::TooLarge | ErrorKind::Unsupported
-    )
+    use ErrorKind::{InvalidInput, Misconfigured, TooLarge, Unsupported};
+    let is_usage = matches!(error.kind(), InvalidInput | Misconfigured | TooLarge | Unsupported);
+    is_usage && error.certainty() == Certainty::NotApplied
 }
 
-fn is_about_the_way(error: &Error) -> bool {
+/// Returns the root of the causes, if the access to the store failed.
+fn cause_of(error: &Error) -> Option<String> {
     use ErrorKind::{Denied, Misconfigured, NotSetUp, Throttled, Unavailable, Unsupported};
-    matches!(error.kind(), Denied | Misconfigured | NotSetUp | Throttled | Unavailable | Unsupported)
-}
-
-fn root(error: &Error) -> Option<String> {
+    let is_access = matches!(error.kind(), Denied | Misconfigured | NotSetUp | Throttled | Unavailable | Unsupported);
     let root = successors(error.source(), |&cause| cause.source()).last();
-    root.map(ToString::to_string)
+    root.filter(|_| is_access).map(ToString::to_string)
 }
 
 fn on(error: &Error) -> String {

@@ -9,6 +9,7 @@ mod check;
 mod cli;
 mod commands;
 mod content;
+mod doubt;
 mod exit;
 mod input;
 mod interrupt;

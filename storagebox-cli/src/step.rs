@@ -1,6 +1,10 @@
 //! Names of operations for error messages, and the advice for errors of a store.
 
+use std::borrow::Cow;
+
 use storagebox::{Certainty, Error, ErrorKind};
+
+use crate::doubt::Doubt;
 
 // Steps that are no single call of the store. An error has them as its operation.
 pub(crate) const OPEN: &str = "open the store";
@@ -54,16 +58,24 @@ pub(crate) fn phrase(error: &Error) -> &'static str {
 }
 
 /// Returns the advice for an error: what the user does next.
-pub(crate) fn help(error: &Error) -> &'static str {
+pub(crate) fn help(error: &Error) -> Cow<'static, str> {
+    match error.certainty() {
+        Certainty::NotApplied => advice(error).into(),
+        Certainty::Unknown => help_in_doubt(error, Doubt::of(error)),
+    }
+}
+
+/// Returns the advice for an error of a command that may have taken effect.
+pub(crate) fn help_in_doubt(error: &Error, doubt: Doubt) -> Cow<'static, str> {
+    match error.kind() {
+        ErrorKind::OutcomeUnknown => doubt.help(),
+        _ => format!("{}; {}", advice(error), doubt.help()).into(),
+    }
+}
+
+fn advice(error: &Error) -> &'static str {
     let operation = error.operation();
     match error.kind() {
-        _ if error.is_retryable() && error.certainty() == Certainty::Unknown => {
-            "it may have taken effect: run the same command again, which does nothing twice"
-        }
-        ErrorKind::OutcomeUnknown => {
-            "it may have taken effect, and running this again may do it twice, because this strategy does not remember \
-             what was done: read the value first"
-        }
         ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported if operation == Some(OPEN) => {
             "correct --url or STORAGEBOX_URL; the README of the backend shows how its URLs are written"
         }

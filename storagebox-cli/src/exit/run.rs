@@ -1,5 +1,6 @@
 //! Why `dedup run` has no output to show. Its exit codes differ from those of the commands that it runs.
 
+use std::borrow::Cow;
 use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -60,8 +61,8 @@ impl RunFailure {
         }
     }
 
-    pub(crate) fn help(&self) -> &'static str {
-        match self {
+    pub(crate) fn help(&self) -> Cow<'static, str> {
+        let advice = match self {
             Self::InFlight { .. } => "wait longer, or run this again later",
             Self::OtherCommand => {
                 "use another id for another command, or give the runs the same --fingerprint; if a run was cut off and left no \
@@ -90,8 +91,9 @@ impl RunFailure {
                 "look at what the command did; the same command line shows the run if it is recorded, and runs the \
                  command once more if not"
             }
-            Self::Other(failure) => failure.advice(),
-        }
+            Self::Other(failure) => return failure.help(),
+        };
+        advice.into()
     }
 
     /// Returns whether the result is recorded: `Some(None)` if unknown, and `None` if the command did not run here.

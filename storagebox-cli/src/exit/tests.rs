@@ -41,7 +41,7 @@ fn advice_for_sqlite_names_the_file_and_no_server() {
 fn advice_on_corrupt_data_names_no_record_and_no_cause() {
     let named = Error::corrupt("the schema", "it has another epoch");
     for error in [named, Error::new(ErrorKind::Corrupt, "the file is damaged; restore it from a copy")] {
-        for advice in [help(&error), error.kind().advice()] {
+        for advice in [&*help(&error), error.kind().advice()] {
             assert!(!advice.contains("record") && !advice.contains("cause"), "{advice}");
         }
     }
@@ -85,6 +85,18 @@ fn the_advice_says_if_a_call_may_have_taken_effect() {
     let in_doubt = shown("apply", error().unrepeatable().after_unresolved()).1;
     assert!(in_doubt.contains("running this again may do it twice"), "{in_doubt}");
     assert!(!shown("apply", error().unrepeatable()).1.contains("twice"));
+}
+
+#[test]
+fn a_doubt_is_told_for_every_kind_and_is_no_usage_error() {
+    use ErrorKind::{Corrupt, Denied, InvalidInput, Misconfigured, NotSetUp, TooLarge, Unsupported};
+    for kind in [Corrupt, Denied, InvalidInput, Misconfigured, NotSetUp, TooLarge, Unsupported] {
+        let (_, certain, _) = shown("take", Error::new(kind, "this happened"));
+        let (_, help, exit) = shown("take", Error::new(kind, "this happened").after_unresolved());
+        assert!(help.contains(&*certain) && help.contains("it may have taken effect"), "{kind:?}: {help}");
+        assert!(!certain.contains("it may have taken effect"), "{kind:?}: {certain}");
+        assert_eq!(exit, Exit::StoreFailed, "{kind:?}");
+    }
 }
 
 #[test]
