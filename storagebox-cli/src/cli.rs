@@ -22,6 +22,7 @@ mod value;
 
 use std::env::args_os;
 use std::iter::once;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use storagebox::counters::Reason;
@@ -45,6 +46,7 @@ pub(crate) use shell::{Completions, ManPage};
 pub(crate) use token::{Consume, OfToken, Token, Tokens};
 pub(crate) use value::{Content, without_line_end};
 
+use crate::doubt::Changes;
 use crate::store;
 
 const NAME: &str = "storagebox";
@@ -92,6 +94,8 @@ pub(crate) struct Global {
     /// Log calls to standard error; -vv also logs the backend
     #[arg(long, short, global = true, display_order = LAST, action = clap::ArgAction::Count)]
     pub verbose: u8,
+    #[arg(skip)]
+    pub changes: Arc<Changes>,
 }
 
 #[derive(Debug, Subcommand)]

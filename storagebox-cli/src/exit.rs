@@ -1,5 +1,6 @@
 //! How a command ends: exit codes, errors and advice.
 
+mod after;
 mod code;
 mod run;
 
@@ -59,9 +60,9 @@ pub(crate) enum Failure {
     Argument(Error),
     #[error("cannot {}{}: {}", phrase(.0), on(.0), .0.message())]
     Store(Error),
-    /// The record may have been deleted in this version, which the command line did not name.
+    /// The store failed, and calls before this one or beside it may have changed it.
     #[error("cannot {}{}: {}", phrase(.error), on(.error), .error.message())]
-    ForgetInDoubt { error: Error, version: u64 },
+    InDoubt { error: Error, cause: Option<String>, help: Cow<'static, str> },
     #[error("the audit failed: {}", list(.0))]
     Audit(Vec<Mismatch>),
     #[error("the audit of the bank failed: {}", list(.0))]
@@ -154,7 +155,7 @@ impl Failure {
 
     fn of_store(&self) -> Option<&Error> {
         match self {
-            Self::Store(error) | Self::ForgetInDoubt { error, .. } => Some(error),
+            Self::Store(error) | Self::InDoubt { error, .. } => Some(error),
             Self::Run(failure) => failure.inner()?.of_store(),
             _ => None,
         }
@@ -164,14 +165,16 @@ impl Failure {
     fn cause(&self) -> Option<String> {
         match self {
             Self::Run(failure) => failure.inner()?.cause(),
-            _ => self.of_store().and_then(cause_of),
+            Self::Store(error) => cause_of(error),
+            Self::InDoubt { cause, .. } => cause.clone(),
+            _ => None,
         }
     }
 
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Store(error) if is_usage(error) => Exit::BadInput,
-            Self::Store(_) | Self::ForgetInDoubt { .. } => Exit::StoreFailed,
+            Self::Store(_) | Self::InDoubt { .. } => Exit::StoreFailed,
             Self::Audit(_) | Self::BankAudit(_) | Self::Died(_) => Exit::StoreFailed,
             Self::NotImported(_) | Self::NotTheSame(_) | Self::TakenMeanwhile(_) | Self::EndedMeanwhile(_) => {
                 Exit::StoreFailed
@@ -206,13 +209,7 @@ impl Failure {
             Self::Print(_) => "the work is done and its files are complete; only the answer could not be shown",
             Self::Argument(_) => "change the argument",
             Self::Store(error) => return help(error),
-            // The same command line would delete the record that is there by then, which may be a newer one.
-            Self::ForgetInDoubt { version, .. } => {
-                return format!(
-                    "it may have taken effect: run this again with --version {version}, which deletes no newer record"
-                )
-                .into();
-            }
+            Self::InDoubt { help, .. } => return help.clone(),
             Self::Audit(_) => {
                 "--out was not written; if another program works with this bank, run without --alone, otherwise \
                  look into the store before you use the items"

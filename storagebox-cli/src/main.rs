@@ -24,6 +24,7 @@ mod text;
 mod verbose;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use cli::Cli;
 use exit::{Exit, Failure};
@@ -35,10 +36,10 @@ fn main() -> ExitCode {
     choose_ciphers();
     let cli = Cli::of_process();
     verbose::begin(cli.global.verbose);
-    let as_json = cli.global.json;
+    let (as_json, changes) = (cli.global.json, Arc::clone(&cli.global.changes));
     match run(cli) {
         Ok(exit) => exit.into(),
-        Err(failure) => failure.report(as_json).into(),
+        Err(failure) => failure.after(changes.end()).report(as_json).into(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The store that a command works on.
 
+use std::sync::Arc;
+
 use storagebox::{ErrorKind, Store};
 
 use crate::cli::Global;
@@ -14,7 +16,7 @@ pub(crate) const DEFAULT: &str = if cfg!(feature = "sqlite") { "sqlite:storagebo
 
 /// Opens the store, which need not be set up.
 pub(crate) async fn open(global: &Global) -> Result<Store, Failure> {
-    open_url(url(global)?).await
+    watched(url(global)?, global).await
 }
 
 pub(crate) const URL: &str = "STORAGEBOX_URL";
@@ -54,13 +56,20 @@ pub(crate) async fn ready(global: &Global) -> Result<Store, Failure> {
     // A store with a URL is never created implicitly, because a URL may be mistyped.
     if global.url.is_none() {
         make(&store).await?;
+        // The user asked for more than a store, and that may still be refused.
+        global.changes.restart();
     }
     Ok(store)
 }
 
 /// Opens the named store, or a store in memory for a demonstration.
 pub(crate) async fn for_a_while(global: &Global) -> Result<Store, Failure> {
-    open_url(global.url.as_deref().unwrap_or(MEMORY)).await
+    watched(global.url.as_deref().unwrap_or(MEMORY), global).await
+}
+
+/// Opens the store that the command may change.
+async fn watched(url: &str, global: &Global) -> Result<Store, Failure> {
+    Ok(open_url(url).await?.layer(Arc::clone(&global.changes)))
 }
 
 /// Opens a store without a deadline per call. Each attempt of a call has the timeout of the backend.

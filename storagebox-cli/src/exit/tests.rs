@@ -1,4 +1,5 @@
 use super::*;
+use crate::doubt::Doubt;
 use crate::step;
 
 fn shown(operation: &'static str, error: Error) -> (String, Cow<'static, str>, Exit) {
@@ -97,6 +98,36 @@ fn a_doubt_is_told_for_every_kind_and_is_no_usage_error() {
         assert!(!certain.contains("it may have taken effect"), "{kind:?}: {certain}");
         assert_eq!(exit, Exit::StoreFailed, "{kind:?}");
     }
+}
+
+/// The server went away between two batches.
+#[test]
+fn a_certain_refusal_after_other_changes_is_a_doubt_that_still_says_what_to_check() {
+    let refused = || {
+        let error = Error::new(ErrorKind::Unavailable, "the server could not be reached");
+        Failure::from(error.during("add").on("postgres").caused_by(io::Error::other("refused")))
+    };
+    let certain = refused().after(None).answer().json();
+    assert_eq!((&certain["kind"], &certain["certainty"]), (&"Unavailable".into(), &"NotApplied".into()));
+    for (doubt, retryable, advised) in [
+        (Doubt::Repeatable, true, "run the same command again, which does nothing twice"),
+        (Doubt::Forgets { version: 7 }, true, "run this again with --version 7"),
+        (Doubt::Twice, false, "read the value first"),
+    ] {
+        let told = refused().after(Some(doubt)).answer().json();
+        assert_eq!((&told["kind"], &told["certainty"]), (&"OutcomeUnknown".into(), &"Unknown".into()));
+        assert_eq!((&told["retryable"], &told["cause"]), (&retryable.into(), &"refused".into()), "{told}");
+        let help = told["help"].as_str().unwrap();
+        assert!(help.contains("check that the server runs") && help.contains(advised), "{help}");
+    }
+}
+
+/// The error says that a repetition may count twice, although the store recognises repetitions for a while.
+#[test]
+fn the_doubt_of_an_error_is_not_lessened() {
+    let lost = Failure::from(Error::unknown("lost").during("apply").unrepeatable());
+    let help = lost.after(Some(Doubt::Repeatable)).help().into_owned();
+    assert!(help.contains("read the value first"), "{help}");
 }
 
 #[test]

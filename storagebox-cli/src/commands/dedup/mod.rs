@@ -9,7 +9,7 @@ mod tests;
 use std::io::{self, Write};
 
 use storagebox::dedup::{Entry, Forgotten, ListedRecord, Version};
-use storagebox::{Certainty, Dedup, Store, async_trait};
+use storagebox::{Dedup, Store, async_trait};
 
 use super::listing::{self, Cell, Row};
 use super::store_command::{self, Output, StoreCommand};
@@ -103,10 +103,7 @@ async fn forget(args: &Forget, dedup: &Dedup) -> Result<Answer, Failure> {
 /// Deletes the record that is there now, if there is one.
 async fn forget_current(record: &OfRecord, dedup: &Dedup) -> Result<Forgotten, Failure> {
     let Some(Entry { version, .. }) = dedup.get(&record.id).await? else { return Ok(Forgotten::Absent) };
-    dedup.forget(&record.id, version).await.map_err(|error| match error.certainty() {
-        Certainty::NotApplied => error.into(),
-        Certainty::Unknown => Failure::ForgetInDoubt { error, version: version.number() },
-    })
+    Ok(dedup.forget(&record.id, version).await?)
 }
 
 impl Row for ListedRecord {

@@ -53,6 +53,11 @@ impl Database {
         psql(&self.owner(), statement);
     }
 
+    /// Takes from the role the right to call these functions.
+    pub(super) fn denies(&self, functions: &str) {
+        self.tamper(&format!("REVOKE EXECUTE ON FUNCTION {functions} FROM PUBLIC, {}", self.name));
+    }
+
     fn admin(&self, statement: &str) {
         psql(&self.server, statement);
     }
