@@ -1,4 +1,4 @@
-//! Whether a command that failed may have changed the store, and what to do then.
+//! Whether a command that failed or was interrupted may have changed the store, and what to do then.
 
 use std::borrow::Cow;
 use std::future::pending;

@@ -15,6 +15,7 @@ use storagebox::{Certainty, Error, ErrorKind};
 
 use crate::answer::{Answer, Field};
 use crate::check::Mismatch;
+use crate::doubt::Doubt;
 use crate::input::{Foreign, Reason};
 use crate::message::{Kind, eprint_json, eprint_lines, eprint_message};
 use crate::step::{help, phrase};
@@ -85,8 +86,12 @@ pub(crate) enum Failure {
     Run(RunFailure),
     #[error("cannot start: {0}")]
     Runtime(io::Error),
+    /// [`after`](Self::after) adds the doubt, if something may have been changed.
     #[error("interrupted")]
-    Interrupted,
+    Interrupted(Option<Doubt>),
+    #[cfg(feature = "conform")]
+    #[error("interrupted")]
+    NoVerdict,
     #[error("a task of this program died: {0}")]
     Died(tokio::task::JoinError),
 }
@@ -139,6 +144,10 @@ impl Failure {
                 .recorded()
                 .into_iter()
                 .fold(answer, |answer, recorded| answer.with("recorded", Field::Json(recorded.into()))),
+            Self::Interrupted(doubt) => {
+                let certainty = doubt.map_or(Certainty::NotApplied, |_| Certainty::Unknown);
+                answer.text("certainty", format!("{certainty:?}"))
+            }
             _ => answer,
         };
         let Some(error) = self.of_store() else { return answer };
@@ -181,7 +190,9 @@ impl Failure {
             }
             #[cfg(feature = "conform")]
             Self::Certify(_) | Self::DoesNotConform(_) => Exit::StoreFailed,
-            Self::Interrupted => Exit::Interrupted,
+            #[cfg(feature = "conform")]
+            Self::NoVerdict => Exit::Interrupted,
+            Self::Interrupted(_) => Exit::Interrupted,
             Self::Run(failure) => failure.exit(),
             _ => Exit::BadInput,
         }
@@ -241,7 +252,10 @@ impl Failure {
             #[cfg(feature = "conform")]
             Self::Certify(_) => "check the limits on threads and open files",
             Self::Runtime(_) => "check the limits on threads and open files",
-            Self::Interrupted => "the files are unchanged; on a persistent store the same command continues",
+            #[cfg(feature = "conform")]
+            Self::NoVerdict => "there is no certificate: the same command begins anew",
+            Self::Interrupted(None) => "nothing was changed: run the same command again",
+            Self::Interrupted(Some(doubt)) => return format!("the files are unchanged; {}", doubt.help()).into(),
             Self::Died(_) => "run the same command again: nobody gets a second item",
         };
         advice.into()

@@ -28,12 +28,12 @@ pub(crate) async fn or_interrupted(
     command.abort();
     let ended = tokio::time::timeout(GRACE, command).await;
     // The command may have finished before the signal reached it.
-    ended.map_or(Err(Failure::Interrupted), result)
+    ended.map_or(Err(Failure::Interrupted(None)), result)
 }
 
 fn result(ended: Result<Result<Exit, Failure>, JoinError>) -> Result<Exit, Failure> {
     ended.unwrap_or_else(|error| match error.is_cancelled() {
-        true => Err(Failure::Interrupted),
+        true => Err(Failure::Interrupted(None)),
         false => Err(Failure::Died(error)),
     })
 }

@@ -8,6 +8,7 @@ impl Failure {
     /// Adds to the failure of a command what its other calls may have done.
     pub(crate) fn after(self, doubt: Option<Doubt>) -> Self {
         match (self, doubt) {
+            (Self::Interrupted(_), doubt) => Self::Interrupted(doubt),
             (Self::Store(error), Some(doubt)) => {
                 let doubt = doubt.max(Doubt::of(&error));
                 // Unlike the kind, the texts still say why this call failed.

@@ -1,5 +1,4 @@
 use super::*;
-use crate::doubt::Doubt;
 use crate::step;
 
 fn shown(operation: &'static str, error: Error) -> (String, Cow<'static, str>, Exit) {

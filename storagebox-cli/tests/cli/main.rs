@@ -18,6 +18,8 @@ mod environment;
 mod formats;
 mod hand_out;
 mod help;
+#[cfg(all(unix, feature = "redis"))]
+mod interrupted;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod namespaces;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]

@@ -104,11 +104,11 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
     // Gives the reports before the removal, which may take long.
     let told = ended.and_then(|certificate| {
         reports::give(&certificate, &args.reports, global.json)?;
-        if requests > 0 { Err(Failure::Interrupted) } else { reports::exit(&certificate) }
+        if requests > 0 { Err(Failure::NoVerdict) } else { reports::exit(&certificate) }
     });
     let removed = match requests {
         0 | 1 => removed(&*target, &mut signals).await,
-        _ => Err(Failure::Interrupted),
+        _ => Err(Failure::NoVerdict),
     };
     let removed =
         removed.inspect_err(|_| eprint_message(Kind::Note, format_args!("what may be left: {}", target.left())));
@@ -124,7 +124,7 @@ async fn begun<T>(
     let failed = |error: Error| error.during(step).into();
     tokio::select! {
         done = timeout(START, work) => done.unwrap_or_else(|_| Err(unanswered(START))).map_err(failed),
-        () = signals.request() => Err(Failure::Interrupted),
+        () = signals.request() => Err(Failure::NoVerdict),
     }
 }
 
@@ -145,7 +145,7 @@ async fn certified(
         }
         // The second signal ends the command without removing what the cases created.
         if *requests > 1 {
-            return Err(Failure::Interrupted);
+            return Err(Failure::NoVerdict);
         }
         if *requests == 1 && !watch.stop().is_asked() {
             eprint_message(Kind::Note, format_args!("dropping the running cases, and removing what they created"));
@@ -182,7 +182,7 @@ async fn removed(target: &dyn TestTarget, signals: &mut Signals) -> Result<(), F
     tokio::select! {
         removed = remove(target) => removed.map_err(|error| error.during(REMOVE).into()),
         error = silence(target, 1) => Err(error.during(REMOVE).into()),
-        () = signals.request() => Err(Failure::Interrupted),
+        () = signals.request() => Err(Failure::NoVerdict),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Each command on a store: answers and exit codes.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use futures_util::FutureExt;
 use serde_json::{Value, json};
-use storagebox::layer::Call;
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox_testkit::Folder;
 
 use super::*;
@@ -77,6 +79,21 @@ fn forgets_in_doubt(store: &Store) -> Store {
     }))
 }
 
+/// A layer that makes every call, and never answers a `forget`.
+#[derive(Debug)]
+struct Hangs;
+
+#[async_trait]
+impl Layer for Hangs {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> storagebox::Result<Response> {
+        let answered = next.run().await?;
+        if call.operation() == "forget" {
+            pending::<()>().await;
+        }
+        Ok(answered)
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_forget_in_doubt_that_is_repeated_as_advised_deletes_no_newer_record() {
     let store = memory();
@@ -87,6 +104,16 @@ async fn a_forget_in_doubt_that_is_repeated_as_advised_deletes_no_newer_record()
     let failure = failure.after(changes.end());
     assert_eq!(failure.exit(), Exit::StoreFailed);
     repeated_as_advised(&store, &failure).await;
+}
+
+#[tokio::test]
+async fn an_interrupted_forget_that_is_repeated_as_advised_deletes_no_newer_record() {
+    let store = memory();
+    answer(&store, &["record", "order-7", "paid", "--op", "ada"]).await;
+    let changes = Arc::new(Changes::default());
+    let hanging = store.clone().layer(Hangs).layer(Arc::clone(&changes));
+    assert!(ask(command(&["forget", "order-7"]), &hanging, true, &mut vec![]).now_or_never().is_none());
+    repeated_as_advised(&store, &Failure::Interrupted(None).after(changes.end())).await;
 }
 
 /// Records a newer value, and then forgets the id as the help of the failure says.
