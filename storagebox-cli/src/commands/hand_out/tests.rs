@@ -47,9 +47,8 @@ fn store(fault: Fault) -> Store {
     match fault {
         Fault::None => store,
         Fault::Boasts => tampers!(store, AddItems, |added: &mut Added| added.added += 1),
-        Fault::AlwaysSaysNew => tampers!(store, Take, |taken: &mut Taken| match taken {
-            Taken::Again(held) => *taken = Taken::New(held.clone()),
-            _ => {}
+        Fault::AlwaysSaysNew => tampers!(store, Take, |taken: &mut Taken| if let Taken::Again(held) = taken {
+            *taken = Taken::New(held.clone());
         }),
         Fault::LosesReplies => loses_replies(&store),
         _ => takes_badly(&store, fault),
