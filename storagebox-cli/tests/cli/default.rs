@@ -22,6 +22,16 @@ fn the_first_command_creates_the_store_and_prints_a_note() {
     assert_eq!(place.run(&["bank", "counts", "b"]).exits(0).stderr, "");
 }
 
+/// The store that was made is no part of what was asked for.
+#[test]
+fn a_refusal_is_certain_although_the_store_was_just_made() {
+    let ahead = ["ordered", "put", "v", "k", "5", "--at", "2300-01-01T00:00:00Z", "--writer", "w", "--json"];
+    let refused = place().run(&ahead).exits(2);
+    let (note, error) = refused.stderr.split_once('\n').unwrap();
+    let told: serde_json::Value = serde_json::from_str(error).unwrap();
+    assert!(note.starts_with(MADE) && told["certainty"] == "NotApplied", "{}", refused.stderr);
+}
+
 #[test]
 fn the_commands_ping_promises_and_demo_create_no_store() {
     let place = place();
