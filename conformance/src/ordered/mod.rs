@@ -22,11 +22,8 @@ use storagebox_core::{OrderedOptions, OrderedStore, Stamp, WriterId, Written};
 
 use crate::case::cases;
 use crate::failure::{Failure, Verdict, ensure, ensure_matches};
-<<<<<<< HEAD
 use crate::pages::after;
-=======
 use crate::race::answered;
->>>>>>> 97a44b78 (suite: Contention is no answer in a race)
 
 cases! { Ordered:
     "O-1" Sequential article:
