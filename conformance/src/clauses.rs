@@ -59,7 +59,10 @@ pub const CLAUSES: &[Clause] = &[
     ),
     clause("IB-7", "a claim is single-use; release is idempotent and fences; retire ends the memory of an ended claim"),
     clause("IB-8", "any size: batches of any length, work per step bounded"),
-    clause("IB-9", "no order is promised; takers of different claims all get their item"),
+    clause(
+        "IB-9",
+        "no order is promised; takers of different claims all get their item, and where several write, none waits for another",
+    ),
     clause("IB-10", "counts are exact while no call is in progress; list shows an unchanged entry exactly once"),
     clause("A-1", "the same id gets the same item of one bank"),
     clause("A-2", "never two items for an id, nor one item for two ids"),

@@ -21,6 +21,7 @@ mod errors;
 mod failure;
 mod handled;
 mod harness;
+mod held_up;
 pub mod history;
 mod item_bank;
 mod kind;

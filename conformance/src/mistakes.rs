@@ -236,6 +236,8 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("ordered::list_reads_once", "O-3", Edge, "a page ends with what one read shows, and so does the listing"),
     // Transactions of a caller.
     mistake("transaction::applies_at_once", "J-1", Sequential, "a call in a transaction stays after its rollback"),
+    mistake("transaction::assumes_the_commit", "J-1", Concurrent, "Empty while a transaction that is open has the last item"),
+    mistake("transaction::locks_the_banks", "IB-9", Concurrent, "a take waits for every open transaction that took an item"),
     mistake("transaction::purges_within", "J-2", Sequential, "a purge in a transaction is made, and locks what it meets"),
     mistake("transaction::joins_anything", "J-3", Sequential, "a call on a connection without a transaction is made"),
     mistake("transaction::told_as_an_outcome", "J-4", Sequential, "the end of a lease that is over is no error"),

@@ -117,6 +117,13 @@ impl Proxy {
         self.plan.set(Some(Trap::new(cut, needle.as_ref(), passing)));
     }
 
+    /// Cuts a request of the call whose requests hold the needle, after `passing` requests of the call have passed.
+    /// Requests that follow on the connection of the needle count too: a COMMIT holds no id. The caller
+    /// [disarms](Self::disarm) when the call ends, so that what the connection does afterwards does not count.
+    pub(crate) fn arm_call(&self, cut: Cut, needle: impl AsRef<[u8]>, passing: usize) {
+        self.plan.set(Some(Trap::of_call(cut, needle.as_ref(), passing)));
+    }
+
     /// Cuts every `every`th request that holds the needle, on any connection, until another cut is armed or
     /// [`disarm`](Self::disarm) is called: with 3 the third, the sixth, and so on; with 0 or 1 each request.
     pub fn arm_every(&self, cut: Cut, needle: impl AsRef<[u8]>, every: usize) {

@@ -29,6 +29,10 @@ pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: K
                 .await
                 .map_err(|failure| failure.during(format!("at request {passing} whose fate is {cut:?}")))?;
             if !was_cut {
+                ensure!(
+                    passing > 0,
+                    "nothing was cut: no request of a change held its key in the form of `on_the_wire`"
+                );
                 break;
             }
         }
@@ -41,12 +45,27 @@ const BRIEF: Duration = Duration::from_millis(400);
 
 /// Neither a client nor a layer repeats a change with a lost reply after the server may have forgotten the operation.
 pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &World, kind: Kind) -> Verdict {
+    for passing in 0..MOST_REQUESTS {
+        let was_cut = change_until_forgotten(world, kind, passing)
+            .await
+            .map_err(|failure| failure.during(format!("at request {passing}")))?;
+        if !was_cut {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a change that loses the reply to its request `passing` and cannot be repeated until it is forgotten. Returns
+/// whether there was such a request.
+async fn change_until_forgotten(world: &World, kind: Kind, passing: usize) -> Result<bool, Failure> {
     let clients = Clients::of(world).await?;
-    let open = |store| Subject::open(store, kind.strategy(Bounds::NONE, BRIEF), Bounds::NONE)?.at("key");
+    let key = format!("key-{passing}");
+    let open = |store| Subject::open(store, kind.strategy(Bounds::NONE, BRIEF), Bounds::NONE)?.at(key.as_str());
     let (far, fresh) = (open(&clients.far)?, open(&clients.fresh)?);
     // The first change opens the namespace; its result does not matter.
     let _ = far.attempt("before", 1).await;
-    clients.lose_reply("key", 10 * BRIEF);
+    clients.lose_reply(&key, passing, 10 * BRIEF);
     let time_passes = async {
         clients.cut().await;
         if world.can_travel() {
@@ -59,12 +78,13 @@ pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &W
         answer = &mut attempt => answer,
         () = time_passes => attempt.await,
     };
+    let was_cut = clients.was_cut();
     // A request that is still in flight arrives before this one.
     far.value().await?;
     let value = fresh.value().await?;
     ensure!(value < 200, "a change of 100 was answered {answer:?} and led to {value}");
     ensure!(answer.is_err() || value >= 100, "a change of 100 was answered {answer:?}, and the value is {value}");
-    Ok(())
+    Ok(was_cut)
 }
 
 async fn change_while_cut(

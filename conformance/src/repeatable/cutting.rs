@@ -1,4 +1,4 @@
-//! Calls whose connections are cut, at each request that contains their id.
+//! Calls whose connections are cut, at each request from the first that contains their id.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -29,20 +29,20 @@ pub(crate) struct Clients<'a> {
 }
 
 impl<'a> Clients<'a> {
-    /// Lets `passing` requests that contain this text pass, and cuts the next such request.
+    /// Lets `passing` requests of the call pass whose requests contain this text, and cuts the next request of the call,
+    /// whether it contains the text or follows it on its connection.
     pub(crate) fn arm(&self, cut: Cut, text: &str, passing: usize) {
-        self.proxy.arm(cut, self.world.sandbox().on_the_wire(text), passing);
+        self.proxy.arm_call(cut, self.world.sandbox().on_the_wire(text), passing);
     }
 
-    /// Loses the reply to the next request that contains this text. Then keeps the client from the server for the time
-    /// `away`.
-    pub(crate) fn lose_reply(&self, text: &str, away: Duration) {
+    /// Lets `passing` requests of the call pass, and loses the reply to the next, as [`arm`](Self::arm) does. Then keeps
+    /// the client from the server for the time `away`.
+    pub(crate) fn lose_reply(&self, text: &str, passing: usize, away: Duration) {
         self.proxy.delay_after_cuts(away);
-        self.arm(Cut::ReplyLost, text, 0);
+        self.arm(Cut::ReplyLost, text, passing);
     }
 
-    /// Lets `passing` requests that contain this text pass, and keeps the next such request until
-    /// [`let_go`](Self::let_go) is called.
+    /// As [`arm`](Self::arm), but keeps the request until [`let_go`](Self::let_go) is called.
     pub(crate) fn keep(&self, text: &str, passing: usize) {
         self.arm(Cut::Kept, text, passing);
     }
@@ -98,7 +98,8 @@ impl<'a> Clients<'a> {
     }
 }
 
-/// Cuts each call in every way at its first request, then at its second, and so on until all its requests pass.
+/// Cuts each call in every way at its first request that contains its id, then at the next request, and so on until all
+/// its requests pass.
 pub(crate) async fn cut_everywhere<C: Repeatable>(world: &World, calls: &[C]) -> Verdict {
     for (number, call) in allowed(world, calls) {
         let clients = Clients::of(world).await?;
@@ -125,7 +126,7 @@ async fn cut_each<C: Repeatable>(call: C, world: &World, clients: &Clients<'_>, 
             return Ok(());
         }
     }
-    Err(Failure::new(format!("the call makes more than {MOST_REQUESTS} requests that contain its id")))
+    Err(Failure::new(format!("the call makes more than {MOST_REQUESTS} requests")))
 }
 
 /// Makes the call, and returns whether its connection was cut.

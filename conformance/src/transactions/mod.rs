@@ -1,17 +1,16 @@
 //! Calls within a transaction of the caller: J-1 to J-5.
 
+mod beside;
 mod commits;
 mod others;
 mod receipts;
 mod refusals;
 
-use storagebox_core::{ClaimId, InTransaction, Result as Answer};
-use tokio::sync::oneshot;
+use storagebox_core::{ClaimId, InTransaction};
 
 use crate::case::cases;
 use crate::failure::Failure;
 use crate::harness::CallerTransaction;
-use crate::race::answered;
 use crate::world::World;
 
 cases! { Transactions:
@@ -24,6 +23,7 @@ cases! { Transactions:
         the_last_item_is_not_gone_before_the_commit, what_is_rolled_back_can_be_taken,
         the_same_claim_in_two_transactions_is_one, many_transactions_take_different_items;
     "J-1" Concurrent [ItemBank, Counter] others: transactions_in_one_order_all_commit;
+    "IB-9" Concurrent [ItemBank, Counter] others: a_take_does_not_wait_for_a_transaction_that_took_another_item;
     "J-2" Sequential [ItemBank] refusals: one_call_at_a_time, a_large_batch_is_refused;
     "J-2" Sequential [Ordered] refusals: a_purge_is_refused;
     "J-2" Cancel [ItemBank] refusals: a_call_that_is_dropped_is_never_half_committed;
@@ -47,19 +47,4 @@ fn within<'t>(world: &World, transaction: &'t mut dyn CallerTransaction) -> Resu
 
 fn claim(number: usize) -> Result<ClaimId, Failure> {
     Ok(ClaimId::new(format!("claim-{number}"))?)
-}
-
-/// Makes a call while a transaction is open. After a retryable error, repeats the call when `is_over` reports the end
-/// of the transaction.
-async fn beside<T, F>(is_over: oneshot::Receiver<()>, call: impl Fn() -> F + Send + Sync) -> Result<T, Failure>
-where
-    F: Future<Output = Answer<T>> + Send,
-{
-    match call().await {
-        Err(error) if error.is_retryable() => {
-            let _ = is_over.await;
-            answered(call).await
-        }
-        answer => Ok(answer?),
-    }
 }

@@ -1,37 +1,32 @@
-//! J-1 beside other callers: their calls wait for the end of a transaction, or return `Contention`.
+//! J-1 beside other callers: their calls wait for the end of a transaction, or return `Contention`. IB-9: takes of other
+//! items do not.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use storagebox_core::{Change, Counter, Hold, ItemBank, OpId, Strategy, Taken};
-use tokio::sync::oneshot;
 
-use super::{begun, beside, claim, within};
-use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
-use crate::progress::on_its_own;
+use super::beside::{answered_after_the_end, let_others_ask};
+use super::{begun, claim, within};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
+use crate::held_up::{PATIENCE, answered_within};
 use crate::world::World;
 
 /// Takes an item for claim 0 in a transaction and, while the transaction ends, an item for the claim `other` outside.
 /// Returns both answers.
 async fn taken_beside(world: &World, other: usize, is_committed: bool) -> Result<(Taken, Taken), Failure> {
+    let (bank, other) = (world.client().await?.item_bank(&"bank".parse()?)?, claim(other)?);
+    // Another client that knows the bank asks the server with its first request.
+    bank.counts().await?;
     let mut transaction = begun(world).await?;
     let taken = within(world, &mut *transaction)?.item_bank(&"bank".parse()?)?.take(&claim(0)?, Hold::Forever).await?;
-    let (client, other) = (world.client().await?, claim(other)?);
-    let bank = client.item_bank(&"bank".parse()?)?;
-    let ((asks, asked), (ends, is_over)) = (oneshot::channel(), oneshot::channel());
-    let call = tokio::spawn(on_its_own(async move {
-        let _ = asks.send(());
-        beside(is_over, || bank.take(&other, Hold::Forever)).await
-    }));
-    let _ = asked.await;
-    tokio::task::yield_now().await;
-    match is_committed {
-        true => transaction.commit().await?,
-        false => transaction.rollback().await?,
-    }
-    let _ = ends.send(());
-    Ok((taken, call.await.map_err(|error| Failure::new(error.to_string()))??))
+    let call = move || {
+        let (bank, other) = (Arc::clone(&bank), other.clone());
+        async move { bank.take(&other, Hold::Forever).await }
+    };
+    Ok((taken, answered_after_the_end(world, transaction, is_committed, call).await?))
 }
 
 pub(super) async fn the_same_claim_waits_for_the_commit(world: &World) -> Verdict {
@@ -103,23 +98,6 @@ pub(super) async fn the_same_claim_in_two_transactions_is_one(world: &World) -> 
     Ok(())
 }
 
-/// Pings the server until another caller has begun its transaction, and then so often that the server has most likely
-/// read the next request of the other caller.
-async fn let_others_ask(world: &World, has_begun: &AtomicBool) -> Verdict {
-    // The number of pings is limited: on a store whose transactions begin one after the other, the other transaction
-    // does not begin.
-    const MOST: usize = 200;
-    const AFTERWARDS: usize = 10;
-    let mut left = MOST;
-    while left > 0 {
-        world.store().ping().await?;
-        tokio::task::yield_now().await;
-        let begun = has_begun.load(Ordering::Relaxed);
-        left = if begun { left.min(AFTERWARDS) } else { left } - 1;
-    }
-    Ok(())
-}
-
 pub(super) async fn many_transactions_take_different_items(world: &World) -> Verdict {
     const CALLERS: usize = 12;
     world.filled(CALLERS).await?;
@@ -158,4 +136,36 @@ pub(super) async fn transactions_in_one_order_all_commit(world: &World) -> Verdi
     ensure_eq!(counter.value(&key).await?, CALLERS as i64, "the counter");
     ensure_eq!(world.bank()?.counts().await?.free, 0, "free items");
     Ok(())
+}
+
+/// A store in which a change of a counter waits for the transaction too has a single writer, and promises nothing here.
+pub(super) async fn a_take_does_not_wait_for_a_transaction_that_took_another_item(world: &World) -> Verdict {
+    let (bank, other) = (world.filled(2).await?, claim(1)?);
+    let counter = world.store().counter(&"stock".parse()?, Strategy::default())?;
+    let mut transaction = begun(world).await?;
+    let taken = within(world, &mut *transaction)?.item_bank(&"bank".parse()?)?.take(&claim(0)?, Hold::Forever).await?;
+    ensure_matches!(taken, Taken::New(_), "the take in the transaction");
+    tokio::select! {
+        taken = answered_within(Duration::MAX, || bank.take(&other, Hold::Forever)) => {
+            ensure_matches!(taken?, Some(Taken::New(_)), "a take beside a transaction that took another item");
+        }
+        goes_on = others_write(&*counter) => {
+            ensure!(!goes_on?, "a take of a free item waits for a transaction that took another item");
+        }
+    }
+    Ok(transaction.rollback().await?)
+}
+
+/// Changes a counter so often that a take which waits for nobody has its answer. Returns false if a change waits.
+#[allow(clippy::disallowed_methods, reason = "a store without a network answers all this at once")]
+async fn others_write(counter: &dyn Counter) -> Result<bool, Failure> {
+    let key = "key".parse()?;
+    for number in 0..100 {
+        let change = Change::new(OpId::new(format!("op-{number}"))?, 1);
+        if answered_within(PATIENCE, || counter.apply(&key, &change)).await?.is_none() {
+            return Ok(false);
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(true)
 }

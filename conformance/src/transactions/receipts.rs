@@ -1,11 +1,12 @@
 //! J-5: whether a transaction was committed.
 
-use storagebox_core::{Backend, CommitState, Receipt, settle};
-use tokio::sync::oneshot;
+use std::sync::Arc;
 
-use super::{begun, beside, within};
+use storagebox_core::{Backend, CommitState, Receipt, settle};
+
+use super::beside::answered_after_the_end;
+use super::{begun, within};
 use crate::failure::{Failure, Verdict, ensure_eq};
-use crate::progress::on_its_own;
 use crate::race::answered;
 use crate::world::World;
 
@@ -52,21 +53,12 @@ pub(super) async fn an_answer_waits_for_the_end_of_the_transaction(world: &World
     for (is_committed, expected) in [(true, CommitState::Committed), (false, CommitState::NotCommitted)] {
         let mut transaction = begun(world).await?;
         let receipt = within(world, &mut *transaction)?.receipt().await?;
-        let client = world.client().await?;
-        let (ends, is_over) = oneshot::channel();
-        let answer = tokio::spawn(on_its_own(async move {
-            let records = client.dedup_repo(&Receipt::namespace()?)?;
-            beside(is_over, || settle(&records, &receipt)).await
-        }));
-        for _ in 0..20 {
-            tokio::task::yield_now().await;
-        }
-        match is_committed {
-            true => transaction.commit().await?,
-            false => transaction.rollback().await?,
-        }
-        let _ = ends.send(());
-        let found = answer.await.map_err(|error| Failure::new(error.to_string()))??;
+        let records = world.client().await?.dedup_repo(&Receipt::namespace()?)?;
+        let call = move || {
+            let (records, receipt) = (Arc::clone(&records), receipt.clone());
+            async move { settle(&*records, &receipt).await }
+        };
+        let found = answered_after_the_end(world, transaction, is_committed, call).await?;
         ensure_eq!(found, expected, "a receipt that is asked while its transaction is open");
     }
     Ok(())

@@ -230,6 +230,8 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("ordered::list_reads_once", Ordered(O::ListReadsOnce)),
     // Transactions of a caller.
     ("transaction::applies_at_once", Transaction(X::AppliesAtOnce)),
+    ("transaction::assumes_the_commit", Transaction(X::AssumesTheCommit)),
+    ("transaction::locks_the_banks", Transaction(X::LocksTheBanks)),
     ("transaction::purges_within", Transaction(X::PurgesWithin)),
     ("transaction::joins_anything", Transaction(X::JoinsAnything)),
     ("transaction::told_as_an_outcome", Transaction(X::ToldAsAnOutcome)),

@@ -22,7 +22,7 @@ use crate::ledger::{BrokenLedger, LedgerMistake, LedgerState};
 use crate::ordered::{BrokenOrdered, OrderedMistake, OrderedState, options_below};
 use crate::steps::{Namespaces, UnderWay, between_steps, lock};
 use crate::tokens::{BrokenTokens, TokenMistake, TokenState};
-use crate::transactions::{TransactionMistake, within};
+use crate::transactions::{TransactionMistake, outside, within};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mistake {
@@ -183,7 +183,7 @@ impl Backend for Broken {
     }
 
     async fn ping(&self) -> Result<()> {
-        self.inner.ping().await
+        outside(&self.inner, of_part!(self.mistake, Transaction)).ping().await
     }
 
     async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
@@ -213,7 +213,7 @@ impl Backend for Broken {
             _ => name,
         };
         Ok(Arc::new(BrokenBank {
-            inner: self.inner.item_bank(&self.below(name)?)?,
+            inner: outside(&self.inner, of_part!(self.mistake, Transaction)).item_bank(&self.below(name)?)?,
             mistake,
             state: self.kept.banks.open(kept_by),
             client: self.client,

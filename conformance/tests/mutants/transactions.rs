@@ -5,13 +5,16 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use storagebox_conformance::CallerTransaction;
-use storagebox_core::layer::{Call, Layer, Next, Request, Response};
+use storagebox_core::layer::{Call, Layer, Layered, Next, Request, Response};
 use storagebox_core::{
-    Backend, Completed, DedupRepo, ErrorKind, InTransaction, OrderedOptions, OrderedStore, Receipt, Result,
-    Transaction, async_trait,
+    Backend, Change, Completed, Counter, DedupRepo, Error, ErrorKind, InTransaction, OpId, OrderedOptions,
+    OrderedStore, Receipt, Result, Strategy, Taken, Transaction, async_trait,
 };
 use storagebox_memory::{MemoryStore, MemoryTransaction};
+
+use crate::steps::between_steps;
 
 /// A caller's connection: its transaction, or `None` if no transaction was begun.
 pub(crate) struct Caller(pub(crate) Option<MemoryTransaction>);
@@ -41,6 +44,11 @@ impl CallerTransaction for Caller {
 pub(crate) enum TransactionMistake {
     /// Calls are made outside the caller's transaction, so they apply at once.
     AppliesAtOnce,
+    /// Outside a transaction, a take passes over an item that an open transaction has taken. Requests are on their way
+    /// to the server for a while.
+    AssumesTheCommit,
+    /// Every take changes one row, which a transaction locks until its end.
+    LocksTheBanks,
     PurgesWithin,
     JoinsAnything,
     ToldAsAnOutcome,
@@ -58,7 +66,28 @@ pub(crate) fn within<'t>(
         None => store.within(connection),
         Some(TransactionMistake::JoinsAnything) if !connection.is::<MemoryTransaction>() => Ok(alone(store)),
         Some(TransactionMistake::AppliesAtOnce) => store.within(connection).map(|_| alone(store)),
-        Some(mistake) => Ok(store.within(connection)?.layered(Arc::new(Wrong { store: store.clone(), mistake }))),
+        Some(TransactionMistake::AssumesTheCommit) => store.within(connection),
+        Some(mistake @ TransactionMistake::LocksTheBanks) => {
+            let joined = store.within(connection)?;
+            let parts = joined.run(async |parts| Ok::<_, Error>(parts)).now_or_never();
+            let store =
+                parts.unwrap_or_else(|| Err(Error::unsupported("a transaction in use", "another transaction")))?;
+            Ok(joined.layered(Arc::new(Wrong { store, mistake })))
+        }
+        Some(mistake) => {
+            Ok(store.within(connection)?.layered(Arc::new(Wrong { store: Arc::new(store.clone()), mistake })))
+        }
+    }
+}
+
+/// Returns the store for calls outside transactions.
+pub(crate) fn outside(store: &MemoryStore, mistake: Option<TransactionMistake>) -> Arc<dyn Backend> {
+    let store: Arc<dyn Backend> = Arc::new(store.clone());
+    match mistake {
+        Some(mistake @ (TransactionMistake::AssumesTheCommit | TransactionMistake::LocksTheBanks)) => {
+            Arc::new(Layered::new(Arc::clone(&store), Arc::new(Wrong { store, mistake })))
+        }
+        _ => store,
     }
 }
 
@@ -79,14 +108,36 @@ impl Transaction for Alone {
 /// A layer that makes some calls outside the caller's transaction, or changes the answers of calls.
 #[derive(Debug)]
 struct Wrong {
-    store: MemoryStore,
+    store: Arc<dyn Backend>,
     mistake: TransactionMistake,
+}
+
+impl Wrong {
+    async fn lock_the_banks(&self) -> Result<()> {
+        let rows = self.store.counter(&"rows of the mutant".parse()?, Strategy::Atomic)?;
+        rows.apply(&"banks".parse()?, &Change::new(OpId::new("take")?, 1)).await.map(drop)
+    }
 }
 
 #[async_trait]
 impl Layer for Wrong {
     async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         match (self.mistake, call.namespace, call.request) {
+            (TransactionMistake::AssumesTheCommit, _, Request::Ping) => {
+                between_steps().await;
+                next.run().await
+            }
+            (TransactionMistake::AssumesTheCommit, _, Request::Take { .. }) => {
+                between_steps().await;
+                match next.run().await {
+                    Err(error) if error.kind() == ErrorKind::Contention => Ok(Response::Take(Taken::Empty)),
+                    answer => answer,
+                }
+            }
+            (TransactionMistake::LocksTheBanks, _, Request::Take { .. }) => {
+                self.lock_the_banks().await?;
+                next.run().await
+            }
             (TransactionMistake::PurgesWithin, Some(name), Request::Purge { age, limit, .. }) => {
                 let values = self.store.ordered_store(name, OrderedOptions::default())?;
                 values.purge(age, limit).await.map(Response::Purge)

@@ -33,6 +33,9 @@ pub(crate) enum Mistake {
     RepeatsInDoubt,
     /// The server loses acknowledged data when it is killed.
     LosesAllInAKill,
+    /// Commits a take in a request of its own, and locks nothing: takes what a repetition of the call was refused
+    /// meanwhile.
+    CommitsWhatWasRefused,
 }
 
 #[derive(Debug)]
@@ -87,7 +90,7 @@ impl Client {
         }
         let number = lock(&self.desk).ask(Box::pin(deed));
         let answered = match &mut used.connection {
-            Some(connection) => ask(connection, number, id).await,
+            Some(connection) => ask(connection, number, self.locks.text(id)).await,
             None => Err(io::ErrorKind::NotConnected.into()),
         };
         let connection = used.connection.take();

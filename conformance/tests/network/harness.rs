@@ -36,8 +36,9 @@ fn memory(clock: &ManualClock) -> Result<MemoryStore> {
 impl Place {
     fn client(&self, addr: SocketAddr) -> Arc<dyn Backend> {
         let client = Client::new(addr, Arc::clone(&self.server.desk), self.mistake, self.locks);
-        let wire = Wire { client, remembered: Arc::clone(&self.remembered) };
-        Arc::new(Layered::new(Arc::new(lock(&self.store).clone()), Arc::new(wire)))
+        let store = lock(&self.store).clone();
+        let wire = Wire { client, remembered: Arc::clone(&self.remembered), store: store.clone() };
+        Arc::new(Layered::new(Arc::new(store), Arc::new(wire)))
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) enum Locks {
     /// The row of its id. Other calls of the id are refused as `Contention` after a moment. After a failure, the client
     /// refuses some calls before it connects again.
     RowForAMoment,
+    /// The row of its id. Other calls of the id wait. The second request does not contain the id.
+    RowUntilCommit,
     /// The whole store, because only one client writes at a time. All other calls wait.
     Store,
 }
@@ -27,6 +29,11 @@ impl Locks {
     /// How long a call waits for a lock.
     pub(crate) fn wait(self) -> Duration {
         if self == Self::RowForAMoment { Duration::from_millis(100) } else { Duration::MAX }
+    }
+
+    /// Returns the text of the request that makes a call with this id.
+    pub(crate) fn text(self, id: &str) -> &str {
+        if self == Self::RowUntilCommit { "COMMIT" } else { id }
     }
 
     /// Returns the name of the lock of a call with this id.

@@ -20,23 +20,27 @@ use crate::locks::Locks;
 const SMOKE: Profile = Profile::SMOKE;
 
 /// The clients that lock before they write. All of them are correct.
-const LOCKING: [Locks; 3] = [Locks::Row, Locks::RowForAMoment, Locks::Store];
+const LOCKING: [Locks; 4] = [Locks::Row, Locks::RowForAMoment, Locks::RowUntilCommit, Locks::Store];
 
-/// Each mistake, the family that must notice it, and a part that has cases of the family.
-const MUTANTS: [(Mistake, Family, &str); 13] = [
-    (Mistake::SaysNotApplied, Network, "item_bank"),
-    (Mistake::SaysNotApplied, Network, "dedup"),
-    (Mistake::SaysNotApplied, Network, "tokens"),
-    (Mistake::SaysNotApplied, Network, "counter"),
-    (Mistake::SaysNotApplied, Network, "strategies"),
-    (Mistake::SaysNotApplied, Network, "ordered"),
-    (Mistake::SaysNotRetryable, Network, "tokens"),
-    (Mistake::KeepsCutConnections, Network, "dedup"),
-    (Mistake::KeepsDroppedConnections, Cancel, "counter"),
-    (Mistake::LosesWhatFollowsADrop, Cancel, "ordered"),
-    (Mistake::RemembersBeforeItCounts, Network, "counter"),
-    (Mistake::RepeatsInDoubt, Network, "counter"),
-    (Mistake::LosesAllInAKill, Crash, "item_bank"),
+/// Each mistake of a client, what the client locks, the family that must notice the mistake, and a part that has cases
+/// of the family.
+const MUTANTS: [(Mistake, Locks, Family, &str); 16] = [
+    (Mistake::SaysNotApplied, Locks::None, Network, "item_bank"),
+    (Mistake::SaysNotApplied, Locks::None, Network, "dedup"),
+    (Mistake::SaysNotApplied, Locks::None, Network, "tokens"),
+    (Mistake::SaysNotApplied, Locks::None, Network, "counter"),
+    (Mistake::SaysNotApplied, Locks::None, Network, "strategies"),
+    (Mistake::SaysNotApplied, Locks::None, Network, "ordered"),
+    (Mistake::SaysNotRetryable, Locks::None, Network, "tokens"),
+    (Mistake::KeepsCutConnections, Locks::None, Network, "dedup"),
+    (Mistake::KeepsDroppedConnections, Locks::None, Cancel, "counter"),
+    (Mistake::LosesWhatFollowsADrop, Locks::None, Cancel, "ordered"),
+    (Mistake::RemembersBeforeItCounts, Locks::None, Network, "counter"),
+    (Mistake::RepeatsInDoubt, Locks::None, Network, "counter"),
+    (Mistake::LosesAllInAKill, Locks::None, Crash, "item_bank"),
+    (Mistake::SaysNotApplied, Locks::RowUntilCommit, Network, "item_bank"),
+    (Mistake::RepeatsInDoubt, Locks::RowUntilCommit, Network, "counter"),
+    (Mistake::CommitsWhatWasRefused, Locks::None, Network, "errors"),
 ];
 
 /// The prefixes of the reasons for which a case may be ignored.
@@ -52,12 +56,16 @@ fn main() -> ExitCode {
         let cut = cases().into_iter().filter(|case| case.family() == Network && is_spoken(case));
         cut.map(move |case| trial(&format!("{locks:?}"), case, SMOKE, locks, seed))
     });
-    let mutants = MUTANTS.map(|(mistake, family, part)| {
-        Trial::test(format!("mutant::{mistake:?} in {part}"), move || is_caught(mistake, family, part, seed))
+    let mutants = MUTANTS.map(|(mistake, locks, family, part)| {
+        let name = format!("mutant::{mistake:?} in {part}, {locks:?}");
+        Trial::test(name, move || is_caught(mistake, locks, family, part, seed))
     });
     println!("memory behind a connection, seed {seed}");
     let trials = right.chain(smoke).chain(locking).chain(mutants).collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    // Most cases wait for locks.
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads = arguments.test_threads.or(Some(16));
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 /// Returns whether the protocol between this client and this server supports the case.
@@ -83,8 +91,8 @@ fn passes(case: &Case, profile: Profile, locks: Locks, seed: u64) -> Result<(), 
     }
 }
 
-fn is_caught(mistake: Mistake, family: Family, part: &str, seed: u64) -> Result<(), Failed> {
-    let runner = Runner::new(Wired(mistake, Locks::None), SMOKE)?;
+fn is_caught(mistake: Mistake, locks: Locks, family: Family, part: &str, seed: u64) -> Result<(), Failed> {
+    let runner = Runner::new(Wired(mistake, locks), SMOKE)?;
     let against = cases().into_iter().filter(|case| case.family() == family && case.part().name() == part);
     for case in against {
         if let Outcome::Failed(failure) = runner.run(&case, seed) {

@@ -4,7 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::layer::{Call, Kind, Layer, Next, Request, Response};
-use storagebox_core::{Change, Counted, Item, Key, OpId, Result, TokenId, Written, async_trait};
+use storagebox_core::{
+    Backend, Change, ClaimId, Counted, Error, Hold, Item, ItemBank, Key, OpId, Result, Taken, TokenId, Written,
+    async_trait,
+};
+use storagebox_memory::MemoryStore;
 
 use crate::client::{Client, Mistake};
 use crate::server::lock;
@@ -20,6 +24,7 @@ pub(crate) struct Remembered {
 pub(crate) struct Wire {
     pub(crate) client: Client,
     pub(crate) remembered: Arc<Mutex<Remembered>>,
+    pub(crate) store: MemoryStore,
 }
 
 #[async_trait]
@@ -33,6 +38,9 @@ impl Layer for Wire {
             (Request::Apply { key, change, .. }, Mistake::RemembersBeforeItCounts) => {
                 self.remember_and_count(key, change, next).await
             }
+            (Request::Take { claim, hold, .. }, Mistake::CommitsWhatWasRefused) => {
+                self.look_and_take(call, claim, hold, next).await
+            }
             (Request::Apply { .. }, Mistake::RepeatsInDoubt) => match self.send(call, next).await {
                 Err(_) => self.send(call, next).await,
                 answer => answer,
@@ -45,6 +53,29 @@ impl Layer for Wire {
 impl Wire {
     async fn send(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         self.client.call(&text(call.request), next.detached()).await
+    }
+
+    /// Finds out in one request whether the call may take an item, and takes an item in the next request, whatever has
+    /// happened since.
+    async fn look_and_take(&self, call: &Call<'_>, claim: &ClaimId, hold: Hold, next: Next<'_>) -> Result<Response> {
+        let (claim, taking) = (claim.clone(), next.detached());
+        let bank = self.store.item_bank(call.namespace.ok_or_else(|| Error::corrupt("a take", "it names no bank"))?)?;
+        let commit = Box::pin({
+            let (bank, claim) = (bank.clone(), claim.clone());
+            async move { bank.take(&claim, hold).await.map(Response::Take) }
+        });
+        let look = async move {
+            let answer = taking.await?;
+            if let Response::Take(Taken::New(_)) = answer {
+                let _ = bank.release(&claim).await?;
+                let _ = bank.retire(&claim).await?;
+            }
+            Ok(answer)
+        };
+        match self.client.call(&text(call.request), look).await? {
+            Response::Take(Taken::New(_)) => self.client.call("COMMIT", commit).await,
+            answer => Ok(answer),
+        }
     }
 
     /// Remembers the operation in one request, and applies the change in the next request.
