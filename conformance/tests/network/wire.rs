@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use storagebox_core::layer::{Call, Kind, Layer, Next, Request, Response};
 use storagebox_core::{
-    Backend, Change, ClaimId, Counted, Error, Hold, Item, ItemBank, Key, OpId, Result, Taken, TokenId, Written,
-    async_trait,
+    Attempt, Backend, Change, ClaimId, ClaimState, Counted, Error, Hold, Item, ItemBank, Key, OpId, Result, Retired,
+    TokenId, Written, async_trait,
 };
 use storagebox_memory::MemoryStore;
 
@@ -38,8 +38,12 @@ impl Layer for Wire {
             (Request::Apply { key, change, .. }, Mistake::RemembersBeforeItCounts) => {
                 self.remember_and_count(key, change, next).await
             }
-            (Request::Take { claim, hold, .. }, Mistake::CommitsWhatWasRefused) => {
-                self.look_and_take(call, claim, hold, next).await
+            (Request::Take { attempt, claim, hold, .. }, Mistake::CommitsWhatWasRefused) => {
+                let bank = self.store.item_bank(call.namespace.ok_or_else(no_namespace)?)?;
+                match self.client.call(claim.as_str(), look(&bank, attempt, claim.clone(), next)).await? {
+                    Response::Retire(_) => self.client.call("COMMIT", take(bank, claim.clone(), hold)).await,
+                    taken => Ok(taken),
+                }
             }
             (Request::Apply { .. }, Mistake::RepeatsInDoubt) => match self.send(call, next).await {
                 Err(_) => self.send(call, next).await,
@@ -53,29 +57,6 @@ impl Layer for Wire {
 impl Wire {
     async fn send(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         self.client.call(&text(call.request), next.detached()).await
-    }
-
-    /// Finds out in one request whether the call may take an item, and takes an item in the next request, whatever has
-    /// happened since.
-    async fn look_and_take(&self, call: &Call<'_>, claim: &ClaimId, hold: Hold, next: Next<'_>) -> Result<Response> {
-        let (claim, taking) = (claim.clone(), next.detached());
-        let bank = self.store.item_bank(call.namespace.ok_or_else(|| Error::corrupt("a take", "it names no bank"))?)?;
-        let commit = Box::pin({
-            let (bank, claim) = (bank.clone(), claim.clone());
-            async move { bank.take(&claim, hold).await.map(Response::Take) }
-        });
-        let look = async move {
-            let answer = taking.await?;
-            if let Response::Take(Taken::New(_)) = answer {
-                let _ = bank.release(&claim).await?;
-                let _ = bank.retire(&claim).await?;
-            }
-            Ok(answer)
-        };
-        match self.client.call(&text(call.request), look).await? {
-            Response::Take(Taken::New(_)) => self.client.call("COMMIT", commit).await,
-            answer => Ok(answer),
-        }
     }
 
     /// Remembers the operation in one request, and applies the change in the next request.
@@ -112,6 +93,35 @@ impl Wire {
             Ok(response)
         }
     }
+}
+
+/// Returns the answer to a take that gets no new item. If the take would get one, the response is `Retire`, and nothing
+/// has changed.
+fn look(
+    bank: &Arc<dyn ItemBank>,
+    attempt: Attempt,
+    claim: ClaimId,
+    next: Next<'_>,
+) -> impl Future<Output = Result<Response>> + Send + use<> {
+    let (bank, taking) = (Arc::clone(bank), next.detached());
+    async move {
+        let may_take = bank.get(&claim).await? == ClaimState::Unknown && bank.counts().await?.free > 0;
+        // A void call may not even retire the claim.
+        let is_void = may_take && bank.attempt_retire(attempt, &claim).await? == Retired::Holding;
+        match may_take && !is_void {
+            true => Ok(Response::Retire(Retired::Unknown)),
+            false => taking.await,
+        }
+    }
+}
+
+/// Takes an item as another call, for which no refusal counts.
+async fn take(bank: Arc<dyn ItemBank>, claim: ClaimId, hold: Hold) -> Result<Response> {
+    bank.take(&claim, hold).await.map(Response::Take)
+}
+
+fn no_namespace() -> Error {
+    Error::corrupt("a take", "it names no bank")
 }
 
 /// Returns the text by which a proxy recognises the request: its id, its items or tokens, or the operation's name.
