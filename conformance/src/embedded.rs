@@ -149,7 +149,7 @@ pub async fn listed(backend: &dyn Backend, bank: &Namespace) -> Result<Vec<Liste
     loop {
         let page = bank.list(cursor.as_ref(), PAGE).await?;
         listed.extend(page.entries);
-        cursor = after(cursor, page.next)?;
+        cursor = after(cursor.as_ref(), page.next)?;
         if cursor.is_none() {
             return Ok(listed);
         }

@@ -15,9 +15,13 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Makes a call, and repeats it after retryable errors. Returns `None` if there is no answer within the time `limit`.
 #[allow(clippy::disallowed_methods, reason = "what is held up is held up for real")]
-pub(crate) async fn answered_within<T, Fut>(limit: Duration, call: impl Fn() -> Fut) -> Result<Option<T>, Failure>
+pub(crate) async fn answered_within<T, Fut>(
+    limit: Duration,
+    call: impl Fn() -> Fut + Send + Sync,
+) -> Result<Option<T>, Failure>
 where
-    Fut: Future<Output = Result<T>>,
+    T: Send,
+    Fut: Future<Output = Result<T>> + Send,
 {
     let answered = async {
         loop {

@@ -39,7 +39,7 @@ impl Listing<'_> {
             for name in page.entries {
                 *shown.entry(name).or_insert(0) += 1;
             }
-            cursor = after(cursor, page.next)?;
+            cursor = after(cursor.as_ref(), page.next)?;
             if cursor.is_none() {
                 return Ok(shown);
             }
@@ -57,8 +57,8 @@ impl Listing<'_> {
 }
 
 /// Returns the cursor after a page. Fails if the page ends where it began, because such a listing never ends.
-pub(crate) fn after(cursor: Option<Cursor>, next: Option<Cursor>) -> Result<Option<Cursor>> {
-    match next.is_some() && next == cursor {
+pub(crate) fn after(cursor: Option<&Cursor>, next: Option<Cursor>) -> Result<Option<Cursor>> {
+    match next.is_some() && next.as_ref() == cursor {
         true => Err(Error::corrupt("a listing", "a page ends with the cursor with which it began")),
         false => Ok(next),
     }

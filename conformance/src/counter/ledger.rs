@@ -68,7 +68,7 @@ impl Book {
             let page = answered(|| self.ledger.log(&self.key, cursor.as_ref(), limit)).await?;
             ensure!(page.entries.len() <= limit, "{} entries on a page of {limit}", page.entries.len());
             entries.extend(page.entries);
-            cursor = after(cursor, page.next)?;
+            cursor = after(cursor.as_ref(), page.next)?;
             if cursor.is_none() {
                 return Ok(entries);
             }

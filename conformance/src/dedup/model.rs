@@ -68,7 +68,7 @@ impl Records {
         loop {
             let page = repos.records.list(cursor.as_ref(), limit).await?;
             found.extend(page.entries.into_iter().map(|listed| (listed.id, listed.entry)));
-            cursor = after(cursor, page.next)?;
+            cursor = after(cursor.as_ref(), page.next)?;
             if cursor.is_none() {
                 break;
             }

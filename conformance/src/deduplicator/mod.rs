@@ -126,7 +126,7 @@ async fn recover_all(desk: &Deduplicator, limit: usize) -> Result<Recovery, Fail
         total.seen += page.seen;
         total.finished += page.finished;
         total.given_up += page.given_up;
-        cursor = after(cursor, page.next)?;
+        cursor = after(cursor.as_ref(), page.next)?;
         if cursor.is_none() {
             return Ok(total);
         }

@@ -132,7 +132,7 @@ async fn recover_often(desk: &storagebox_core::Deduplicator) -> Verdict {
         let mut cursor = None;
         loop {
             match desk.recover(cursor.as_ref(), 5).await {
-                Ok(page) => cursor = after(cursor, page.next)?,
+                Ok(page) => cursor = after(cursor.as_ref(), page.next)?,
                 Err(error) if error.is_retryable() => {}
                 Err(error) => return Err(error.into()),
             }

@@ -187,7 +187,7 @@ impl Entities {
             let page = entities.pending(cursor.as_ref(), limit).await?;
             ensure!(page.entries.len() <= limit, "a page of {limit} has {} entries", page.entries.len());
             found.extend(page.entries);
-            cursor = after(cursor, page.next)?;
+            cursor = after(cursor.as_ref(), page.next)?;
             if cursor.is_none() {
                 break;
             }

@@ -18,7 +18,7 @@ async fn listed(entities: &dyn EntityLedger, limit: usize) -> Result<Vec<EntryId
         let page = answered(|| entities.pending(cursor.as_ref(), limit)).await?;
         ensure!(page.entries.len() <= limit, "a page of {limit} has {} entries", page.entries.len());
         entries.extend(page.entries);
-        cursor = after(cursor, page.next)?;
+        cursor = after(cursor.as_ref(), page.next)?;
         if cursor.is_none() {
             return Ok(entries);
         }

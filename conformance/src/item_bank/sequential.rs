@@ -277,7 +277,7 @@ pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
             let page = bank.list(cursor.as_ref(), limit).await?;
             ensure!(page.entries.len() <= limit, "a page of {} entries for a limit of {limit}", page.entries.len());
             seen.extend(page.entries.into_iter().map(|entry| entry.item));
-            cursor = after(cursor, page.next)?;
+            cursor = after(cursor.as_ref(), page.next)?;
             // Entries that change during the listing may be shown or not. Unchanged entries are shown once.
             if seen.len() < 10 * limit {
                 bank.add(&[Item::new(format!("later-{}-{limit}", seen.len()))?]).await?;

@@ -45,7 +45,7 @@ async fn paged(store: &dyn OrderedStore, prefix: &str) -> Result<Vec<String>, cr
     loop {
         let page = store.list(Some(&prefix), cursor.as_ref(), 1).await?;
         keys.extend(page.entries.into_iter().map(|entry| entry.key.as_str().to_owned()));
-        cursor = after(cursor, page.next)?;
+        cursor = after(cursor.as_ref(), page.next)?;
         if cursor.is_none() {
             return Ok(keys);
         }

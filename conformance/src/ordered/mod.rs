@@ -103,7 +103,7 @@ async fn listed(store: &dyn OrderedStore, limit: usize) -> Result<Vec<String>, F
         let page = store.list(None, cursor.as_ref(), limit).await?;
         ensure!(page.entries.len() <= limit, "{} entries for a limit of {limit}", page.entries.len());
         keys.extend(page.entries.into_iter().map(|entry| entry.key.as_str().to_owned()));
-        cursor = after(cursor, page.next)?;
+        cursor = after(cursor.as_ref(), page.next)?;
         if cursor.is_none() {
             keys.sort();
             return Ok(keys);

@@ -168,7 +168,7 @@ pub(super) async fn a_listing_shows_each_live_value_once(world: &World) -> Verdi
             let page = store.list(None, cursor.as_ref(), limit).await?;
             ensure!(page.entries.len() <= limit, "{} entries for a limit of {limit}", page.entries.len());
             seen.extend(page.entries.into_iter().map(|entry| entry.key.as_str().to_owned()));
-            cursor = after(cursor, page.next)?;
+            cursor = after(cursor.as_ref(), page.next)?;
             if cursor.is_none() {
                 break;
             }

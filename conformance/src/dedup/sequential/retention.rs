@@ -178,7 +178,7 @@ async fn listed(repos: &Repos, limit: usize) -> Result<BTreeMap<String, (usize, 
             let value = String::from_utf8_lossy(listed.entry.value.as_bytes()).into_owned();
             shown.entry(String::from(listed.id)).or_insert((0, value)).0 += 1;
         }
-        cursor = after(cursor, page.next)?;
+        cursor = after(cursor.as_ref(), page.next)?;
         if cursor.is_none() {
             return Ok(shown);
         }
