@@ -77,7 +77,7 @@ async fn until_the_server_has_read(world: &World) -> Verdict {
 }
 
 async fn ping(world: &World) -> Verdict {
-    world.store().ping().await?;
+    answered(|| world.store().ping()).await?;
     tokio::task::yield_now().await;
     Ok(())
 }
